@@ -90,7 +90,7 @@ class Row:
     opponent: Any
     agents: dict[str, Any]
     games: int = 10
-    pairs: int = 100
+    pairs: int = 60
 
 
 BOTH = {"champion": "champion", "adaptive": "adaptive"}
@@ -113,12 +113,12 @@ ROWS = {
     ),
     "greedy, uniform": Row("greedy", {"champion": "champion", "uniform": uniform}),
     "changing": Row(Changing, BOTH),
-    "greedy, 1 game": Row("greedy", BOTH, 1, 1000),
-    "deterministic, 1 game": Row("deterministic", BOTH, 1, 1000),
-    "td_perceptron, 1 game": Row("td_perceptron", BOTH, 1, 1000),
-    "greedy, 30 games": Row("greedy", BOTH, 30, 30),
-    "deterministic, 30 games": Row("deterministic", BOTH, 30, 30),
-    "td_perceptron, 30 games": Row("td_perceptron", BOTH, 30, 30),
+    "greedy, 1 game": Row("greedy", BOTH, 1, 600),
+    "deterministic, 1 game": Row("deterministic", BOTH, 1, 600),
+    "td_perceptron, 1 game": Row("td_perceptron", BOTH, 1, 600),
+    "greedy, 30 games": Row("greedy", BOTH, 30, 20),
+    "deterministic, 30 games": Row("deterministic", BOTH, 30, 20),
+    "td_perceptron, 30 games": Row("td_perceptron", BOTH, 30, 20),
 }
 
 
@@ -127,11 +127,12 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, help="where wins and points are kept")
     parser.add_argument("--only", nargs="+", choices=tuple(ROWS), default=tuple(ROWS), metavar="ROW")
+    parser.add_argument("--agents", nargs="+", metavar="NAME", help="of each row these alone; by default all")
     parser.add_argument("--page", action="store_true", help="write the tables from what is kept")
     options = parser.parse_args(words)
     if options.folder:
         for name in options.only:
-            measure(options.folder, name)
+            measure(options.folder, name, options.agents)
     if options.page:
         write_page()
 
@@ -145,11 +146,12 @@ def made(spec: Any) -> Agent:
     return agent
 
 
-def measure(folder: Path, name: str) -> None:
-    """Play what is missing of a row and keep its figures."""
+def measure(folder: Path, name: str, agents: Sequence[str] | None) -> None:
+    """Play what is missing of a row, or of some agents in it, and keep its figures."""
     row, found = ROWS[name], {}
     folder.mkdir(parents=True, exist_ok=True)
-    for label, spec in row.agents.items():
+    for label in row.agents if agents is None else [label for label in row.agents if label in agents]:
+        spec = row.agents[label]
         found[label] = played(folder / f"{name}-{label}", row, spec)
     figures = {label: figures_of(row, arrays, found.get("champion")) for label, arrays in found.items()}
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True)

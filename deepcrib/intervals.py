@@ -50,11 +50,17 @@ def pairs_interval(pair_means: ArrayLike) -> Interval:
     means = np.asarray(pair_means, dtype=np.float64)
     n = means.size
     _require_trials(float(means.sum()), n)
-    mean = float(means.mean())
-    if n < 2 or np.all(means == means[0]):
+    alike = n < 2 or bool(np.all(means == means[0]))
+    return spread_interval(n, float(means.mean()), 0.0 if alike else float(means.var(ddof=1)))
+
+
+def spread_interval(n: int, mean: float, variance: float) -> Interval:
+    """`pairs_interval` of n pairs of such a mean and sample variance, 0 for one pair."""
+    _require_trials(n * mean, n)
+    if variance == 0:
         alike = n if 0 < mean < 1 else 2 * n
         return wilson(mean * alike, alike)
-    games = n * mean * (1 - mean) / float(means.var(ddof=1))
+    games = n * mean * (1 - mean) / variance
     return wilson(mean * games, games, t_quantile(n - 1))
 
 

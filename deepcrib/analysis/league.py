@@ -151,12 +151,12 @@ def pairings_csv(pairings: Sequence[Pairing]) -> str:
     """One line a pairing that has been played, for its first agent."""
     lines: list[list[Any]] = [
         ["agent", "opponent", "games", "win_rate", "win_rate_low", "win_rate_high", "gain", "gain_low", "gain_high"]
-        + ["pairs_lost", "pairs_shared", "pairs_won", "skunks", "skunks_against", "hands", "seconds"]
+        + ["pairs", "wins", "wins_squared", "skunks", "skunks_against", "hands", "seconds"]
     ]
     for pairing in pairings:
         s = pairing.sums
         if pairing.complete:
-            counts = [s.lost, s.shared, s.won, s.skunks, s.skunks_against, s.hands, round(pairing.seconds, 2)]
+            counts = [s.pairs, s.wins, s.wins_squared, s.skunks, s.skunks_against, s.hands, round(pairing.seconds, 2)]
             lines.append([*pairing.names, s.games, *s.win_rate, *s.gain, *counts])
     return csv_text(lines)
 

@@ -107,17 +107,19 @@ def plan_pairings(
     *,
     limits: Mapping[str, int] | None = None,
     dealing: str = "acc",
+    games_per_match: int = 1,
     device: str = "cpu",
 ) -> list[Pairing]:
     """All pairings of agents, specs by name, with nothing played yet; limits: by name, at most so many games a pairing.
 
-    Raises OptionError for counts that cannot be played in pairs, or fewer than two agents.
+    games_per_match: games of which agents may remember what they saw; a limit counts whole pairs of matches. Raises
+    OptionError for counts that cannot be played in pairs, or fewer than two agents.
     """
     if len(specs) < 2:
         raise OptionError(f"agents={list(specs)}: expected two or more agents")
     limits = limits or {}
     for count in (games, *limits.values()):
-        check_games(count, duplicate=True)
+        check_games(count, True, games_per_match)
         if count < LEAST_GAMES:
             raise OptionError(f"games={count}: expected at least {LEAST_GAMES} in a pairing of a league")
     known = {name: identity(spec) for name, spec in specs.items()}
@@ -129,6 +131,7 @@ def plan_pairings(
                 "b": b,
                 "agents": [known[a], known[b]],
                 "games": min(games, limits.get(a, games), limits.get(b, games)),
+                "games_per_match": games_per_match,
                 "seed": seed,
                 "dealing": dealing,
                 "device": device,
@@ -229,13 +232,15 @@ def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, pr
     path.parent.mkdir(parents=True, exist_ok=True)
     players = [agents[name] for name in pairing.names]
     games, seed = pairing.terms["games"], pairing_seed(pairing.terms["seed"], *pairing.names)
-    size = max(_CYCLE, games // _PARTS // _CYCLE * _CYCLE)
+    together = pairing.terms["games_per_match"]
+    cycle = _CYCLE * together
+    size = max(cycle, games // _PARTS // cycle * cycle)
     while not pairing.complete:
         first, start = pairing.sums.games, seconds_running()
         count = min(size, games - first)
         dealing = pairing.terms["dealing"]
-        part = play_match(players, count, seed, duplicate=True, dealing=dealing, first_game=first // 2)
-        pairing.sums.add(sum_up(part))
+        how: dict[str, Any] = {"dealing": dealing, "games_per_match": together, "first_game": first // 2}
+        pairing.sums.add(sum_up(play_match(players, count, seed, duplicate=True, **how), together))
         pairing.seconds += seconds_running() - start
         write_json(path, pairing.to_dict())
         if progress is not None:

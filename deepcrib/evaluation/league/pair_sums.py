@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.game.rules import SKUNK_MARGIN
-from deepcrib.intervals import Interval, Z, pairs_interval
+from deepcrib.intervals import Interval, Z, spread_interval
 from deepcrib.matches import MatchResult
 
 
@@ -18,14 +18,15 @@ from deepcrib.matches import MatchResult
 class Sums:
     """Sums over the games between A and B, for A, in integers, so that parts add up to the same in any grouping.
 
-    lost, shared, won: pairs of which A won no game, one, both. hands: of all games. points, opponent_points: of A and
-    B. skunks, skunks_against: games won and lost by 31 points or more. The rest are over pairs, of gain (A's points
-    minus B's) and hands, and their squares and product.
+    pairs: of games, or of matches of several, with the same cards. wins, hands: of all games. points, opponent_points:
+    of A and B. skunks, skunks_against: games won and lost by 31 points or more. The rest are over pairs, of wins, gain
+    (A's points minus B's) and hands: squares, and a product.
     """
 
-    lost: int = 0
-    shared: int = 0
-    won: int = 0
+    games: int = 0
+    pairs: int = 0
+    wins: int = 0
+    wins_squared: int = 0
     hands: int = 0
     points: int = 0
     opponent_points: int = 0
@@ -41,31 +42,32 @@ class Sums:
             setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
 
     @property
-    def games(self) -> int:
-        """Two a pair."""
-        return 2 * (self.lost + self.shared + self.won)
-
-    @property
     def rate(self) -> float:
         """The win rate of A, 0..1."""
-        return (self.shared + 2 * self.won) / self.games
+        return self.wins / self.games
+
+    @property
+    def _square(self) -> float:
+        """Sum over pairs of the squares of A's shares of their games."""
+        return self.wins_squared * (self.pairs / self.games) ** 2
 
     @property
     def variance(self) -> float:
         """Of the win rate, from the spread of the pairs; two halves of a pair, lost and won, keep it above 0."""
-        pairs, rate = self.games / 2 + 1, (self.shared / 2 + self.won + 0.5) / (self.games / 2 + 1)
-        square = (self.shared / 4 + self.won + 0.5) / pairs
+        pairs = self.pairs + 1
+        rate, square = (self.pairs * self.rate + 0.5) / pairs, (self._square + 0.5) / pairs
         return (square - rate**2) / pairs
 
     @property
     def win_rate(self) -> Interval:
         """Of A, over pairs."""
-        return pairs_interval(np.repeat([0.0, 0.5, 1.0], [self.lost, self.shared, self.won]))
+        spread = (self._square - self.pairs * self.rate**2) / max(self.pairs - 1, 1)
+        return spread_interval(self.pairs, self.rate, max(0.0, spread))
 
     @property
     def gain(self) -> Interval:
         """A's points a hand minus B's, in points: a ratio of two means over pairs, its error by the delta method."""
-        pairs = self.games // 2
+        pairs = self.pairs
         gain = self.points - self.opponent_points
         ratio = gain / self.hands
         if pairs < 2:
@@ -75,17 +77,18 @@ class Sums:
         return Interval(ratio, ratio - half, ratio + half)
 
 
-def sum_up(result: MatchResult) -> Sums:
-    """The sums of a match, or of part of one, on duplicate deals for its first agent."""
-    wins = (result.winner == 0).reshape(-1, 2).sum(axis=1)
+def sum_up(result: MatchResult, games_per_match: int = 1) -> Sums:
+    """The sums of matches, or of some of them, on duplicate deals for their first agent."""
+    size = 2 * games_per_match
+    wins = _by_pair(result.winner == 0, size)
     margins = result.scores[:, 0].astype(np.int64) - result.scores[:, 1]
     points = result.points.sum(axis=(2, 3), dtype=np.int64)  # [G, 2]
-    gain, hands = _by_pair(points[:, 0] - points[:, 1]), _by_pair(result.hands)
-    lost, shared, won = np.bincount(wins, minlength=3)
+    gain, hands = _by_pair(points[:, 0] - points[:, 1], size), _by_pair(result.hands, size)
     sums = {
-        "lost": lost,
-        "shared": shared,
-        "won": won,
+        "games": len(result.winner),
+        "pairs": len(wins),
+        "wins": wins.sum(),
+        "wins_squared": (wins**2).sum(),
         "hands": hands.sum(),
         "points": points[:, 0].sum(),
         "opponent_points": points[:, 1].sum(),
@@ -98,6 +101,6 @@ def sum_up(result: MatchResult) -> Sums:
     return Sums(**{name: int(value) for name, value in sums.items()})
 
 
-def _by_pair(values: NDArray[Any]) -> NDArray[np.int64]:
-    summed: NDArray[np.int64] = values.reshape(-1, 2).sum(axis=1, dtype=np.int64)
+def _by_pair(values: NDArray[Any], size: int) -> NDArray[np.int64]:
+    summed: NDArray[np.int64] = values.reshape(-1, size).sum(axis=1, dtype=np.int64)
     return summed

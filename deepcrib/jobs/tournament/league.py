@@ -61,6 +61,7 @@ def run_league(config: Config, run: Run) -> Outcome:
         config.seed,
         limits=_games_limits(config.games_of or {}, named),
         dealing=config.rules.name,
+        games_per_match=config.games_per_match,
         device=config.device,
     )
     pairings = [reopen(pairing, folder) for pairing in pairings]
