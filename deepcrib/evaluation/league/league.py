@@ -198,7 +198,8 @@ def reopen(pairing: Pairing, folder: Path) -> Pairing:
         terms = dict(saved["terms"])
         sums = Sums(**{name: int(value) for name, value in saved["sums"].items()})
         seconds = float(saved["seconds"])
-        if not 0 <= sums.games <= pairing.terms["games"]:
+        whole = sums.games == 2 * pairing.terms["games_per_match"] * sums.pairs
+        if not (whole and 0 <= sums.wins <= sums.games <= pairing.terms["games"]):
             raise ValueError
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
         raise RunError(f"{path} is damaged: remove it, and its games are played again") from None

@@ -17,11 +17,12 @@ from deepcrib.agents.specs.registry import BUILDERS
 from deepcrib.analysis.league import league_of, league_tables
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
+from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.evaluation.exploit import exploit
 from deepcrib.evaluation.league import league
 from deepcrib.evaluation.league.league import all_members, identity, pairing_file, plan_pairings, play_pairing, reopen
 from deepcrib.evaluation.league.pair_sums import Sums, sum_up
-from deepcrib.evaluation.league.tournament import round_robin
+from deepcrib.evaluation.league.tournament import pairing_seed, round_robin
 from deepcrib.files.weights import write_weights
 from deepcrib.intervals import pairs_interval
 from deepcrib.matches import play_match
@@ -47,9 +48,22 @@ def test_a_pairing_is_that_of_a_round_robin(tmp_path: Path) -> None:
     for pairing in played(tmp_path):
         total = expected.pairings[pairing.names].total
         sums = pairing.sums
-        assert (sums.games, sums.shared + 2 * sums.won) == (48, total.wins[0])
+        assert (sums.games, sums.wins) == (48, total.wins[0])
         assert (sums.skunks, sums.skunks_against) == total.skunks
         assert sums.win_rate == pytest.approx((total.win_rate, total.ci_low, total.ci_high))
+
+
+def test_matches_of_several_games_are_the_units(tmp_path: Path) -> None:
+    """Win rate and interval are those of an evaluation in the same matches; parts and resumption change nothing."""
+    specs = {name: name for name in ("greedy", "random")}
+    (pairing,) = plan_pairings(specs, 96, 5, games_per_match=6)
+    play_pairing(pairing, AGENTS, tmp_path)
+    seed = pairing_seed(5, "greedy", "random")
+    expected = evaluate("greedy", "random", 96, seed, duplicate=True, games_per_match=6)
+    assert pairing.sums.win_rate == pytest.approx((expected.win_rate, expected.ci_low, expected.ci_high))
+    assert (pairing.sums.games, pairing.sums.pairs, pairing.sums.wins) == (96, 8, expected.wins)
+    with pytest.raises(OptionError, match="games=100: pairs of matches of games_per_match=6"):
+        plan_pairings(specs, 100, 5, games_per_match=6)
 
 
 def test_points_a_hand_against_plain_python() -> None:
@@ -137,7 +151,16 @@ def test_other_games_are_refused_and_named(tmp_path: Path) -> None:
     pairing.terms["sources"] = "0" * 64
     with pytest.raises(RunError, match="other code"):
         reopen(pairing, tmp_path)
-    for sums in ('{"won": "many"}', '{"games": 3}', "null", "[1]", '{"won": 1e999}', '{"won": -1}', '{"won": 25}', ""):
+    for sums in (
+        '{"wins": "many"}',
+        '{"games": 3}',
+        "null",
+        "[1]",
+        '{"wins": 1e999}',
+        '{"wins": -1}',
+        '{"wins": 25}',
+        "",
+    ):
         content = f'{{"terms": {terms}, "seconds": 1, "sums": {sums}}}'
         pairing_file(tmp_path, pairing).write_text(content)
         with pytest.raises(RunError, match="is damaged: remove it"):
@@ -190,9 +213,9 @@ def many(num: int) -> list[league.Pairing]:
     pairings = []
     for a, b in combinations([f"semi_pure_pegging_{i:02}_avg_gained" for i in range(num)], 2):
         lost, shared, won = map(int, rng.multinomial(1000, (0.25, 0.5, 0.25)))
-        sums = Sums(
-            lost, shared, won, 18000, 140000, 139000, gain_squared=400000, hands_squared=324500, gain_hands=18000
-        )
+        wins = {"games": 2000, "pairs": lost + shared + won, "wins": shared + 2 * won, "wins_squared": shared + 4 * won}
+        points = {"hands": 18000, "points": 140000, "opponent_points": 139000, "gain_squared": 400000}
+        sums = Sums(**wins, **points, hands_squared=324500, gain_hands=18000)
         pairings.append(league.Pairing({"a": a, "b": b, "games": 2000}, sums))
     return pairings
 

@@ -20,8 +20,21 @@ def drawn(strengths: dict[str, float], pairs: int, tied: float, seed: int) -> Re
     results = {}
     for a, b in combinations(strengths, 2):
         p = 1 / (1 + 10 ** ((strengths[b] - strengths[a]) / 400))
-        results[a, b] = Sums(*map(int, rng.multinomial(pairs, split(p, tied))))
+        results[a, b] = of_pairs(*rng.multinomial(pairs, split(p, tied)))
     return results
+
+
+def of_pairs(lost: int, shared: int, won: int) -> Sums:
+    """The sums of pairs of games of which no game, one and both were won."""
+    pairs = int(lost + shared + won)
+    return Sums(2 * pairs, pairs, wins=int(shared + 2 * won), wins_squared=int(shared + 4 * won))
+
+
+def counts_of(sums: Sums) -> tuple[int, int, int]:
+    """What `of_pairs` made it of."""
+    won = (sums.wins_squared - sums.wins) // 2
+    shared = sums.wins - 2 * won
+    return sums.pairs - shared - won, shared, won
 
 
 def split(p: float, tied: float) -> tuple[float, float, float]:
@@ -55,7 +68,7 @@ LEAGUE = {"a": 1700.0, "b": 1560.0, "c": 1500.0, "d": 1490.0, "e": 1250.0}
 def test_two_agents_by_hand() -> None:
     """75 of 100 games: odds 3, 400 log10 3 = 190.85 points apart. With independent games the error of the log odds is
     1 / sqrt(100 * .75 * .25), and each rating moves half as much as their distance."""
-    ratings = bradley_terry({("a", "b"): Sums(lost=3, shared=19, won=28)})
+    ratings = bradley_terry({("a", "b"): of_pairs(3, 19, 28)})
     assert ratings["a"].estimate == pytest.approx(1500 + 190.85 / 2, abs=0.01)
     assert ratings["b"].estimate == pytest.approx(1500 - 190.85 / 2, abs=0.01)
     half = 1.96 * 400 / math.log(10) / math.sqrt(100 * 0.75 * 0.25) / 2
@@ -78,10 +91,7 @@ def test_the_intervals_are_those_of_a_bootstrap_over_pairs(tied: float) -> None:
     rng = np.random.default_rng(3)
     again = []
     for _ in range(400):
-        draw = {
-            pair: Sums(*map(int, rng.multinomial(500, [r.lost / 500, r.shared / 500, r.won / 500])))
-            for pair, r in results.items()
-        }
+        draw = {pair: of_pairs(*rng.multinomial(500, np.array(counts_of(r)) / 500)) for pair, r in results.items()}
         again.append({name: rating.estimate for name, rating in bradley_terry(draw).items()})
     for name, rating in bradley_terry(results).items():
         error = np.std([draw[name] for draw in again])
@@ -100,14 +110,14 @@ def test_the_intervals_cover(tied: float) -> None:
 
 
 def test_a_ring_has_equal_ratings_and_the_misfit_says_so() -> None:
-    ring = Sums(lost=100, shared=400, won=500)  # 70%
+    ring = of_pairs(100, 400, 500)  # 70%
     ratings = bradley_terry({("a", "b"): ring, ("b", "c"): ring, ("c", "a"): ring})
     assert [rating.estimate for rating in ratings.values()] == pytest.approx([1500] * 3)
     assert misfit({("a", "b"): ring, ("b", "c"): ring, ("c", "a"): ring}, ratings) == pytest.approx(0.2)
 
 
 def test_who_won_or_lost_everything_is_not_rated() -> None:
-    even, all_won = Sums(20, 60, 20), Sums(0, 0, 100)
+    even, all_won = of_pairs(20, 60, 20), of_pairs(0, 0, 100)
     results = {("best", "a"): all_won, ("best", "b"): all_won, ("a", "b"): even}
     assert sorted(bradley_terry(results)) == ["a", "b"]
     assert bradley_terry({("a", "b"): all_won}) == {}
@@ -117,8 +127,8 @@ def test_who_won_or_lost_everything_is_not_rated() -> None:
 
 @given(st.lists(st.tuples(*[st.integers(1, 60)] * 3), min_size=6, max_size=6))
 def test_turning_pairings_round_changes_nothing(counts: list[tuple[int, int, int]]) -> None:
-    results = {pair: Sums(*count) for pair, count in zip(combinations("abcd", 2), counts, strict=True)}
-    turned = {(b, a): Sums(r.won, r.shared, r.lost) for (a, b), r in results.items()}
+    results = {pair: of_pairs(*count) for pair, count in zip(combinations("abcd", 2), counts, strict=True)}
+    turned = {(b, a): of_pairs(*counts_of(r)[::-1]) for (a, b), r in results.items()}
     ours, theirs = bradley_terry(results), bradley_terry(turned)
     for name, rating in ours.items():
         assert (rating.estimate, rating.low, rating.high) == pytest.approx(
