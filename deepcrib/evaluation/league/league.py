@@ -51,6 +51,7 @@ MEMBERS: dict[str, int | None] = {
     "minimax": 2000,
     "greedy_minimax": 2000,
     "champion": 1000,
+    "adaptive": 400,
     "random_weights": None,
     **dict.fromkeys(STRATEGIES),
 }
