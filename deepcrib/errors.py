@@ -34,7 +34,7 @@ class RunError(UserError):
 
 
 class StatisticsError(UserError):
-    """A table of statistics that cannot be read or written, or cards that it holds nothing about."""
+    """Cards that have no statistics."""
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:

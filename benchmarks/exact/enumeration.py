@@ -1,22 +1,20 @@
-"""The table of statistics held against the rules: python -m benchmarks.exact.enumeration [--hands 100] [--table FILE].
+"""Statistics of discards held against the rules: python -m benchmarks.exact.enumeration [--hands 100].
 
 Statistics of discards the slow way, every starter and every crib counted by the rules: 15 * (46 + 45,540) shows a hand,
-about 50 ms on one core. `exact.discards` and `exact.table` must agree with it to the point.
+about 50 ms on one core. `exact.discards` must agree with it to the point.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deepcrib.errors import StatisticsError, UserError
+from deepcrib.errors import StatisticsError
 from deepcrib.exact.cribs import NUM_DISCARDS, seen_cards
-from deepcrib.exact.discards import DISCARD_DTYPE, HAND_STARTERS, checked_hands
-from deepcrib.exact.table import DiscardTable, cached_table, load_table
+from deepcrib.exact.discards import DISCARD_DTYPE, HAND_STARTERS, checked_hands, discard_statistics
 from deepcrib.game.cards import NUM_CARDS, format_cards
 from deepcrib.game.randomness import below, hash_key
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, show_points
@@ -43,21 +41,21 @@ def random_hands(num_hands: int, seed: int) -> NDArray[np.int8]:
     return hands
 
 
-def verify_table(table: DiscardTable, num_hands: int, seed: int, progress: Callable[[int], None] | None = None) -> None:
-    """Hold a table against random hands. Raises StatisticsError on the first discard of which it says something else.
+def verify(num_hands: int, seed: int, progress: Callable[[int], None] | None = None) -> None:
+    """Hold statistics of random hands against the rules. Raises StatisticsError on the first discard that differs.
 
     progress is called with each number of hands done since its last call.
     """
     hands = random_hands(num_hands, seed)
     for start in range(0, num_hands, _CHUNK):
         chunk = hands[start : start + _CHUNK]
-        found, expected = table.lookup(chunk), enumerate_discards(chunk)
+        found, expected = discard_statistics(chunk), enumerate_discards(chunk)
         wrong = np.argwhere(found != expected)
         if len(wrong):
             row, action = wrong[0]
             thrown = chunk[row][DISCARD_SLOTS_6[action]]
             raise StatisticsError(
-                f"the table says {found[row, action]} of {format_cards(chunk[row])} with {format_cards(thrown)} "
+                f"there are {found[row, action]} of {format_cards(chunk[row])} with {format_cards(thrown)} "
                 f"tossed, expected {expected[row, action]} by the rules"
             )
         if progress is not None:
@@ -129,12 +127,10 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hands", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--table", type=Path, help="of deepcrib statistics build; by default the cached one")
     options = parser.parse_args(words)
     try:
-        table = cached_table() if options.table is None else load_table(options.table)
-        verify_table(table, options.hands, options.seed)
-    except UserError as error:
+        verify(options.hands, options.seed)
+    except StatisticsError as error:
         parser.error(str(error))
     print(f"{options.hands:,} hands, all discards equal")
 

@@ -19,9 +19,11 @@ from deepcrib.errors import UserError
 from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
 from deepcrib.exact.cribs import crib_sums, uniform_weights
 from deepcrib.exact.discards import HAND_STARTERS, crib_means, discard_statistics
-from deepcrib.exact.experts import EXPERTS_FILE, Experts, rank_pair_means
-from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES
-from deepcrib.game.rules import DISCARD_SLOTS_6
+from deepcrib.exact.experts import EXPERTS_FILE, Experts
+from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES, rank_of
+from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, show_points
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
 
 SETTLING = 10
 _TIE = 1e-9
@@ -92,10 +94,56 @@ def _pair_ways() -> NDArray[np.float64]:
 
 
 def save(found: Experts, path: Path) -> None:
-    """Write the weights as `exact.experts` reads them. Raises RunError."""
+    """Write the weights, and the mean cribs that follow, as `exact.experts` reads them. Raises RunError."""
     ranks = [(a, b) for a in range(NUM_RANKS) for b in range(a, NUM_RANKS)]
-    weights = [(RANK_NAMES[a], RANK_NAMES[b], found.dealer[a, b], found.pone[a, b]) for a, b in ranks]
-    write_csv(path, ("rank_1", "rank_2", "dealer", "pone"), weights)
+    columns = {"dealer": found.dealer, "pone": found.pone}
+    against = {"own_crib": found.pone, "opponent_crib": found.dealer, "uniform_crib": uniform_weights()}
+    columns |= {name: rank_pair_means(theirs) for name, theirs in against.items()}
+    rows = [(RANK_NAMES[a], RANK_NAMES[b], *(float(column[a, b]) for column in columns.values())) for a, b in ranks]
+    write_csv(path, ("rank_1", "rank_2", *columns), rows)
+
+
+# --- cribs by the ranks thrown ------------------------------------------------------------------------------------
+
+
+def rank_pair_means(theirs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean points of a crib by the two ranks thrown, [13, 13], against discards of weights `theirs` [13, 13]."""
+    means = np.zeros((NUM_RANKS, NUM_RANKS))
+    run_rows(_fill_pair_means, NUM_RANKS, np.ascontiguousarray(theirs), means, piece=1)
+    return np.triu(means) + np.triu(means, 1).T
+
+
+@jit
+def _two_card_mean(first: int, second: int, weights: np.ndarray) -> float:
+    """Mean points of a crib into which two cards were thrown, over the other 50."""
+    crib = np.empty(HAND_SIZE, dtype=np.int64)
+    crib[0], crib[1] = first, second
+    points = 0.0
+    weight = 0.0
+    for a in range(NUM_CARDS):
+        for b in range(a):
+            if a in (first, second) or b in (first, second):
+                continue
+            crib[2], crib[3] = a, b
+            own = 0
+            for starter in range(NUM_CARDS):
+                if starter not in (first, second, a, b):
+                    own += show_points(crib, starter, True)
+            points += weights[rank_of(a), rank_of(b)] * own
+            weight += weights[rank_of(a), rank_of(b)] * (NUM_CARDS - HAND_SIZE)
+    return points / weight
+
+
+@jit
+def _fill_pair_means(part: Part, weights: np.ndarray, means: np.ndarray) -> None:
+    for row in range(*part):
+        for column in range(row, NUM_RANKS):
+            # suits matter only by being the same (4 of 16 ways) or not; a pair is never of one suit
+            apart = _two_card_mean(NUM_SUITS * row, NUM_SUITS * column + 1, weights)
+            mean = apart
+            if column > row:
+                mean = (_two_card_mean(NUM_SUITS * row, NUM_SUITS * column, weights) + 3 * apart) / 4
+            means[row, column] = mean
 
 
 def main(words: Sequence[str] | None = None) -> None:

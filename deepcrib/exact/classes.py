@@ -15,25 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, RANKS, rank_of, suit_of
-from deepcrib.game.randomness import Word
-from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_set_numbers
-from deepcrib.game.rules import DISCARD_SLOTS_6
+from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, RANKS
+from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_set_numbers
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
-NUM_CLASSES = 962_988
 _SIZE = 6
-
-
-def _action_table() -> NDArray[np.int8]:
-    table = np.full((_SIZE, _SIZE), -1, dtype=np.int8)
-    for action, (first, second) in enumerate(DISCARD_SLOTS_6):
-        table[first, second] = table[second, first] = action
-    return table
-
-
-_ACTION_OF_SLOTS = _action_table()
 _SIZES = ((6,), (5, 1), (4, 2), (4, 1, 1), (3, 3), (3, 2, 1), (3, 1, 1, 1), (2, 2, 2), (2, 2, 1, 1))
 """How many cards of a hand each of its suits may have."""
 
@@ -86,55 +73,6 @@ def class_hands(keys: NDArray[np.uint64]) -> NDArray[np.int8]:
     hands = np.empty((len(keys), _SIZE), dtype=np.int8)
     run_rows(_fill_hands, len(keys), keys, hands, piece=512)
     return hands
-
-
-@jit
-def suit_order(hand: np.ndarray, order: np.ndarray) -> Word:
-    """order [4]: the suit of the class's hand that each suit of a hand becomes. Returns the key of the class."""
-    masks = np.zeros(NUM_SUITS, dtype=np.int64)
-    for i in range(_SIZE):
-        masks[suit_of(hand[i])] |= 1 << rank_of(hand[i])
-    for suit in range(NUM_SUITS):
-        place = 0
-        for other in range(NUM_SUITS):
-            if masks[other] > masks[suit] or (masks[other] == masks[suit] and other < suit):
-                place += 1
-        order[suit] = place
-    key = np.uint64(0)
-    for suit in range(NUM_SUITS):
-        key |= np.uint64(masks[suit]) << np.uint64(NUM_RANKS * order[suit])
-    return key
-
-
-@jit
-def find_class(hand: np.ndarray, keys: np.ndarray, starts: np.ndarray, actions: np.ndarray) -> int:
-    """Number of the class of a sorted hand [6].
-
-    actions [15] receives the class's discard action for each of the hand's: another order where equal ranks change
-    places with their suits.
-    """
-    order = np.empty(NUM_SUITS, dtype=np.int64)
-    key = suit_order(hand, order)
-    number = rank_set_6(hand)
-    low = starts[number]
-    high = starts[number + 1]
-    while high - low > 1:
-        middle = (low + high) // 2
-        if keys[middle] <= key:
-            low = middle
-        else:
-            high = middle
-    place = np.empty(_SIZE, dtype=np.int64)
-    for i in range(_SIZE):
-        place[i] = i
-        for j in range(_SIZE):  # cards of the same rank stand in the order of their new suits
-            if j != i and rank_of(hand[j]) == rank_of(hand[i]):
-                after = order[suit_of(hand[j])] < order[suit_of(hand[i])]
-                place[i] += 1 if after and j > i else 0
-                place[i] -= 1 if not after and j < i else 0
-    for action in range(len(actions)):
-        actions[action] = _ACTION_OF_SLOTS[place[DISCARD_SLOTS_6[action, 0]], place[DISCARD_SLOTS_6[action, 1]]]
-    return low
 
 
 @jit

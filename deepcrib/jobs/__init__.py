@@ -132,15 +132,14 @@ JOBS = {
         ),
         Job(
             "statistics",
-            "exact statistics of discards: a hand's or all; cribs, pegging",
+            "exact statistics: a hand's discards, cribs, pegging",
             (
                 "deepcrib statistics 5H 5S JD 2C 3C KH",
                 "deepcrib statistics hand='5H 5S JD 2C 3C KH' dealer=false weights=uniform",
-                "deepcrib statistics build",
                 "deepcrib statistics crib_table opponent=uniform",
                 "deepcrib statistics pegging",
             ),
-            tasks=("build", "crib_table", "pegging"),
+            tasks=("crib_table", "pegging"),
             bare="hand",
         ),
         Job(

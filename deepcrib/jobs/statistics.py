@@ -1,8 +1,7 @@
-"""`deepcrib statistics`: a hand's discards, the table of all hands, crib tables, pegging."""
+"""`deepcrib statistics`: a hand's discards, crib tables, pegging."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,9 +17,7 @@ from deepcrib.analysis.statistics import (
 from deepcrib.analysis.tables import plain_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.exact.cribs import uniform_weights
-from deepcrib.exact.experts import Experts, crib_table, experts
-from deepcrib.exact.table import TABLE_FILE, build_table, save_table
+from deepcrib.exact.experts import crib_table
 from deepcrib.game.cards import format_cards
 from deepcrib.jobs import JOBS, Outcome, Run
 from deepcrib.jobs.shared.common import chosen_task, six_cards
@@ -34,7 +31,7 @@ CRIB_COLUMNS = ("rank_1", "rank_2", "own_crib", "opponent_crib")
 class Config:
     """The schema of `conf/statistics.yaml`."""
 
-    task: str = option("hand", "or build, crib_table, pegging; also as an argument: deepcrib statistics build")
+    task: str = option("hand", "or crib_table, pegging; also as an argument: deepcrib statistics pegging")
     hand: str | None = option(None, "hand: six cards; also as arguments: deepcrib statistics 5H 5S JD 2C 3C KH")
     dealer: bool | None = option(None, "hand: sort by hand + crib (true, null) or by hand - crib, as pone (false)")
     weights: str = option(
@@ -62,20 +59,10 @@ def _show_hand(config: Config, run: Run) -> Outcome:
     return Outcome(summary | {"discards": rows}, (hand_table(title, rows),))
 
 
-def _build(config: Config, run: Run) -> Outcome:
-    path = run.folder.path / TABLE_FILE
-    run.start()
-    start = time.perf_counter()
-    save_table(build_table(), path)
-    seconds, size = time.perf_counter() - start, path.stat().st_size
-    run.notes.append(f"exact statistics of every discard: {path}, {size / 1e6:,.1f} MB in {seconds:.1f} seconds")
-    return Outcome({"task": "build", "path": str(path.absolute()), "bytes": size, "seconds": seconds})
-
-
 def _write_crib_table(config: Config, run: Run) -> Outcome:
     path = run.folder.path / CRIB_TABLE_FILE
     run.start()
-    cells = crib_table(experts() if config.opponent == "experts" else Experts(uniform_weights(), uniform_weights()))
+    cells = crib_table(config.opponent)
     write_csv(path, CRIB_COLUMNS, cells)
     run.notes.append(f"mean points of the crib by the two ranks discarded: {path}")
     pairs = [dict(zip(CRIB_COLUMNS, row, strict=True)) for row in cells]
@@ -96,7 +83,6 @@ def _show_pegging(config: Config, run: Run) -> Outcome:
 
 _TASKS: dict[str, tuple[Callable[[Config, Run], Outcome], tuple[str, ...]]] = {
     "hand": (_show_hand, ("hand", "dealer", "weights")),
-    "build": (_build, ()),
     "crib_table": (_write_crib_table, ("opponent",)),
     "pegging": (_show_pegging, ()),
 }

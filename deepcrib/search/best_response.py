@@ -21,7 +21,7 @@ from deepcrib.exact.beliefs.cribs import expected_cribs
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
 from deepcrib.exact.beliefs.plays import SETS_4, kept_beliefs
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
-from deepcrib.exact.table import kept_array
+from deepcrib.exact.kept import kept_array
 from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, RANKS
 from deepcrib.game.observations import DiscardObservation, PlayObservation, opening
 from deepcrib.game.policies import GREEDY

@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.exact.solve_experts import discard_weights, save, solve
-from deepcrib.exact.classes import class_hands, class_sizes
-from deepcrib.exact.cribs import crib_sums, uniform_weights
-from deepcrib.exact.discards import HAND_STARTERS, crib_means
-from deepcrib.exact.experts import Experts, crib_table, expert_sums, experts, rank_pair_means
-from deepcrib.exact.table import cached_table
+from benchmarks.exact.solve_experts import discard_weights, rank_pair_means, save, solve
+from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
+from deepcrib.exact.cribs import crib_sums
+from deepcrib.exact.discards import HAND_STARTERS, crib_means, discard_statistics
+from deepcrib.exact.experts import crib_table, expert_sums, experts
 from tests.support import brute_force
 from tests.support.brute_force import DISCARDS, varied_hands
 
@@ -91,10 +90,10 @@ def test_best_discards_of_a_few_hands(is_dealer: bool) -> None:
 @cache
 def best_reply(is_dealer: bool) -> np.ndarray:
     """Weights of the best discards of all hands against the experts."""
-    table = cached_table()
-    keys = table.classes.keys
-    means = table.rows["hand_sum"] / HAND_STARTERS
-    return discard_weights(class_hands(keys), class_sizes(keys), means, experts().against(is_dealer), is_dealer)
+    keys = suit_classes().keys
+    hands = class_hands(keys)
+    means = discard_statistics(hands)["hand_sum"] / HAND_STARTERS
+    return discard_weights(hands, class_sizes(keys), means, experts().against(is_dealer), is_dealer)
 
 
 @pytest.mark.parametrize("is_dealer", [True, False])
@@ -137,13 +136,9 @@ def test_what_each_throws() -> None:
     assert pone[9, 12] > 2 > 1 > dealer[9, 12]
 
 
-def table_of(found: Experts) -> dict[str, tuple[float, float]]:
-    return {first + second: (own, other) for first, second, own, other in crib_table(found)}
-
-
 def test_the_mean_of_all_cribs() -> None:
     """When any two cards meet any two cards."""
-    any_cards = crib_table(Experts(uniform_weights(), uniform_weights()))
+    any_cards = crib_table("uniform")
     ways = [WAYS[pair] for pair in PAIRS]
     for column in (2, 3):
         assert np.average([row[column] for row in any_cards], weights=ways) == pytest.approx(4.73482, abs=5e-6)
@@ -166,7 +161,7 @@ PUBLISHED = {
 
 def test_it_is_as_published() -> None:
     """Within 0.4 points: players' tables count what was thrown, ours two who weigh hand and crib alone."""
-    table = table_of(experts())
+    table = {first + second: (own, other) for first, second, own, other in crib_table("experts")}
     for names, expected in PUBLISHED.items():
         assert table[names] == pytest.approx(expected, abs=0.4), names
     for column in (0, 1):

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from deepcrib.errors import StatisticsError
-from deepcrib.exact.classes import class_sizes
+from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
 from deepcrib.exact.discards import DISCARD_DTYPE, crib_means, discard_statistics, uniform_sums
-from deepcrib.exact.table import cached_table
 from deepcrib.game.rank_sets import rank_set_2, rank_set_4, rank_set_6, rank_set_of_kept, rank_sets
 from tests.support import brute_force, reference
 from tests.support.reference import cards
@@ -106,11 +105,15 @@ NOBS_OF_ALL_SHOWS = 4 * 12 * comb(50, 3)
 FLUSHES_OF_FIVE, FLUSHES_OF_FOUR = 4 * comb(13, 4) * 9, 4 * comb(13, 4) * 39
 
 
+@cache
+def statistics_of_classes() -> np.ndarray:
+    return discard_statistics(class_hands(suit_classes().keys))
+
+
 def all_hands_mean(field: str, ways: int) -> Fraction:
     """Mean over all hands and all their discards: each four cards and starter occur equally often in it."""
-    table = cached_table()
-    by_class = table.rows[field].sum(axis=1, dtype=np.int64)
-    total = int(by_class @ class_sizes(table.classes.keys))
+    by_class = statistics_of_classes()[field].sum(axis=1, dtype=np.int64)
+    total = int(by_class @ class_sizes(suit_classes().keys))
     return Fraction(total, HANDS * 15 * ways)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepcrib.errors import OptionError
+from deepcrib.exact.discards import plain_statistics, uniform_sums
 from deepcrib.exact.pegging import exact_records
 from deepcrib.exact.strategies.discards import (
     NO_OPINION,
@@ -22,7 +23,6 @@ from deepcrib.exact.strategies.discards import (
     strategy_codes,
 )
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
-from deepcrib.exact.table import cached_table
 from tests.support import brute_force, reference
 from tests.support.reference import assert_drawn, cards
 
@@ -31,10 +31,9 @@ HANDS = [cards(text) for text in ("5C 5D 5H JS QS KS", "AC 2C 3C 4C 7D JC", "7C 
 
 
 def values_of(hand: list[int], role: int, pegging: np.ndarray) -> np.ndarray:
-    """[15, 8], with the statistics that stand in the table for the class of a hand."""
-    table = cached_table()
-    row, values = table.lookup([hand])[0], np.empty((15, NUM_VALUES))
-    fill_values(np.array(hand, dtype=np.int8), role, row, np.arange(15), pegging, values)
+    """[15, 8]."""
+    values = np.empty((15, NUM_VALUES))
+    fill_values(np.array(hand, dtype=np.int8), role, uniform_sums(), plain_statistics(), pegging, values)
     return values
 
 

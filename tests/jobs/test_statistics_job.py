@@ -12,16 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.exact.enumeration import random_hands
 from benchmarks.exact.martin2000 import rank_pair_bounds
 from deepcrib.analysis.statistics import rank_set_names
 from deepcrib.cli import main
-from deepcrib.exact.discards import discard_statistics
 from deepcrib.exact.experts import experts
 from deepcrib.exact.pegging import exact_records
-from deepcrib.exact.table import cached_table, load_table
 from deepcrib.files import runs
-from deepcrib.jobs import statistics as job
 from tests.support import brute_force
 from tests.support.reference import cards
 
@@ -122,20 +118,6 @@ def test_bare_cards_are_the_hand(words: str, tmp_path: Path) -> None:
     assert (found["discards"][0]["keep"], found["discards"][0]["toss"]) == ("5H 5S JD KH", "2C 3C")
 
 
-# --- all hands ----------------------------------------------------------------------------------------------
-
-
-def test_build_writes_the_table(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "build_table", cached_table)  # computing it is tested with the table
-    assert call("build") == 0
-    (folder,) = outputs.glob("statistics/*-*-*/*")
-    path = folder / "discards.npy"
-    found = json.loads((folder / "summary.json").read_text())
-    assert found["path"] == str(path) and found["bytes"] == path.stat().st_size > 962_988 * 15 * 9
-    hands = random_hands(50, 1)
-    assert np.array_equal(load_table(path).lookup(hands), discard_statistics(hands))
-
-
 # --- cribs --------------------------------------------------------------------------------------------------
 
 
@@ -199,24 +181,24 @@ def test_the_pegging_of_every_set(tmp_path: Path) -> None:
 
 def test_help_says_that_cards_are_taken_bare(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("--help") == 0
-    assert "[HAND | build | crib_table | pegging]" in capsys.readouterr().out
+    assert "[HAND | crib_table | pegging]" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("", "option hand is missing: expected six cards, or one of the tasks build, crib_table, pegging"),
+        ("", "option hand is missing: expected six cards, or one of the tasks crib_table, pegging"),
         ("5H 5S JD 2C 3C", "hand=5H 5S JD 2C 3C: expected six cards, found 5"),
         ("hand=", "expected six cards, found 0"),
         ("5H 5S JD 2C 3C 3C", "the card 3C stands twice"),
         ("5H 5S JD 2C 3C KX", "not a card: 'KX'"),
         ("hand=5H,5S", "Ambiguous value for argument 'hand=5H,5S'"),
-        ("biuld", "cannot read 'biuld': expected a hand or one of the tasks build, crib_table"),
-        ("build 5H", "cannot read '5H'"),
-        ("task=all", "task=all: expected one of hand, build, crib_table, pegging"),
+        ("peging", "cannot read 'peging': expected a hand or one of the tasks crib_table, pegging"),
+        ("pegging 5H", "cannot read '5H'"),
+        ("task=all", "task=all: expected one of hand, crib_table, pegging"),
         (f"{HAND} dealer=perhaps", "dealer=perhaps: expected true or false or null"),
         (f"{HAND} weights=expert", "weights=expert: did you mean experts? expected one of experts, uniform"),
-        ("build hand=5H", "hand=5H: only for hand, not for build"),
+        ("pegging hand=5H", "hand=5H: only for hand, not for pegging"),
         ("crib_table opponent=nobody", "opponent=nobody: expected one of experts, uniform"),
         ("pegging opponent=uniform", "opponent=uniform: only for crib_table, not for pegging"),
     ],

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.errors import OptionError
-from deepcrib.exact.cribs import NUM_DISCARDS
-from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS
+from deepcrib.exact.cribs import NUM_DISCARDS, CribSums
+from deepcrib.exact.discards import CRIB_COMPLETIONS, DISCARD_DTYPE, HAND_STARTERS, fill_statistics
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.game.policies import pick
 from deepcrib.game.randomness import below, uniform
-from deepcrib.game.rank_sets import rank_set_of_kept
+from deepcrib.game.rank_sets import rank_set_6, rank_set_of_kept
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import jit
 
@@ -48,17 +48,18 @@ def strategy_codes(names: Sequence[str]) -> NDArray[np.int64]:
 
 @jit
 def fill_values(
-    hand: np.ndarray, role: int, row: np.ndarray, actions: np.ndarray, pegging: np.ndarray, values: np.ndarray
+    hand: np.ndarray, role: int, cribs: CribSums, plain: np.ndarray, pegging: np.ndarray, values: np.ndarray
 ) -> None:
     """values [15, 8]: points that the strategies go by, for each discard of a sorted hand [6].
 
-    Hand minimum, mean, median, maximum; crib mean; pegging mean gained, median gained, mean given. row:
-    discards.DISCARD_DTYPE [15], in which discard a of the hand is row[actions[a]]. pegging: [1820, 2, 3], a summary of
-    pegging records. role: 1 for the dealer.
+    Hand minimum, mean, median, maximum; crib mean; pegging mean gained, median gained, mean given. cribs, plain:
+    `discards.uniform_sums` and `plain_statistics`. pegging: [1820, 2, 3], a summary of pegging records. role: 1 for the
+    dealer.
     """
-    kept = np.empty(HAND_SIZE, dtype=np.int64)
+    kept, rows = np.empty(HAND_SIZE, dtype=np.int64), np.empty(NUM_DISCARDS, dtype=DISCARD_DTYPE)
+    fill_statistics(hand, cribs, plain[rank_set_6(hand)], rows)
     for action in range(NUM_DISCARDS):
-        statistics = row[actions[action]]
+        statistics = rows[action]
         values[action, 0] = statistics.hand_min
         values[action, 1] = statistics.hand_sum / HAND_STARTERS
         values[action, 2] = statistics.hand_median_2 / 2

@@ -16,8 +16,8 @@ from deepcrib.agents.masks import best_masks
 from deepcrib.agents.scripted import BestDiscards
 from deepcrib.agents.specs.registry import SEMI_PURE
 from deepcrib.errors import OptionError
-from deepcrib.exact.classes import find_class
-from deepcrib.exact.cribs import NUM_DISCARDS
+from deepcrib.exact.cribs import NUM_DISCARDS, CribSums
+from deepcrib.exact.discards import plain_statistics, uniform_sums
 from deepcrib.exact.pegging import exact_records
 from deepcrib.exact.strategies.discards import (
     NO_OPINION,
@@ -30,7 +30,6 @@ from deepcrib.exact.strategies.discards import (
     strategy_codes,
 )
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
-from deepcrib.exact.table import cached_table
 from deepcrib.files.weights import CheckpointError, SavedWeights, read_weights, write_weights
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.randomness import NETWORKS, derive
@@ -100,9 +99,8 @@ def opinions(
     observation: DiscardObservation, codes: NDArray[np.int64], pegging: NDArray[np.float64], no_opinion: float
 ) -> NDArray[np.float64]:
     """[N, m, 15] desirability of each discard, 0 to 1, to strategies; no_opinion: where all are alike."""
-    table, matrices = cached_table(), np.empty((len(observation), len(codes), NUM_DISCARDS))
-    rows, roles = np.asarray(table.rows), observation.is_dealer.astype(np.int8)
-    arguments = (observation.hand, rows, *table.classes, roles, codes, pegging, no_opinion, matrices)
+    roles, matrices = observation.is_dealer.astype(np.int8), np.empty((len(observation), len(codes), NUM_DISCARDS))
+    arguments = (uniform_sums(), plain_statistics(), observation.hand, roles, codes, pegging, no_opinion, matrices)
     run_rows(_fill_opinions, len(matrices), *arguments, piece=128)
     return matrices
 
@@ -212,20 +210,18 @@ def weighted_agent(initial: Any = _RANDOM, seed: int = 1, strategies: Sequence[s
 @jit
 def _fill_opinions(
     part: Part,
+    cribs: CribSums,
+    plain: np.ndarray,
     hands: np.ndarray,
-    rows: np.ndarray,
-    keys: np.ndarray,
-    starts: np.ndarray,
     roles: np.ndarray,
     codes: np.ndarray,
     pegging: np.ndarray,
     no_opinion: float,
     matrices: np.ndarray,
 ) -> None:
-    values, actions = np.empty((NUM_DISCARDS, NUM_VALUES)), np.empty(NUM_DISCARDS, dtype=np.int64)
+    values = np.empty((NUM_DISCARDS, NUM_VALUES))
     for r in range(*part):
-        number = find_class(hands[r], keys, starts, actions)
-        fill_values(hands[r], roles[r], rows[number], actions, pegging, values)
+        fill_values(hands[r], roles[r], cribs, plain, pegging, values)
         fill_matrix(codes, values, no_opinion, matrices[r])
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.exact.classes import find_class
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.pegging import add_record
 from deepcrib.exact.strategies.discards import (
@@ -86,14 +85,11 @@ def responsible(matrix: np.ndarray, choice: int, shared: bool) -> int:
 def _choose_discard(g: Game, seat: int, weights: np.ndarray, run: Training) -> tuple[int, int]:
     """A discard of one seat by weights [121, 121, 2, m], and the strategies that answer for it."""
     m, t, codes = run.method, run.tables, run.codes
-    actions, values = np.empty(NUM_DISCARDS, dtype=np.int64), np.empty((NUM_DISCARDS, NUM_VALUES))
-    matrix, preference = np.empty((len(codes), NUM_DISCARDS)), np.empty(NUM_DISCARDS)
-    blended = np.empty(len(codes))
+    values, matrix = np.empty((NUM_DISCARDS, NUM_VALUES)), np.empty((len(codes), NUM_DISCARDS))
+    preference, blended = np.empty(NUM_DISCARDS), np.empty(len(codes))
     role = 1 if seat == g.dealer else 0
     own, other = g.scores[seat], g.scores[1 - seat]
-    hand = g.dealt[seat]
-    number = find_class(hand, t.keys, t.starts, actions)
-    fill_values(hand, role, t.rows[number], actions, t.summary, values)
+    fill_values(g.dealt[seat], role, t.cribs, t.plain, t.summary, values)
     fill_matrix(codes, values, m.reading.no_opinion, matrix)
     fill_weights(weights, own, other, role, m.neighbours, m.neighbour_share, blended)
     fill_preference(blended, matrix, preference)

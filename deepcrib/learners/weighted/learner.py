@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.exact.discards import plain_statistics, uniform_sums
 from deepcrib.exact.pegging import PeggingRecords, exact_records, sampled_records
 from deepcrib.exact.strategies.discards import SCORES, strategy_codes
-from deepcrib.exact.table import cached_table
 from deepcrib.game.engine.state import new_games
 from deepcrib.game.randomness import PRETRAINING, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
@@ -67,7 +67,7 @@ class WeightedLearner(Learner):
 
     def training(self) -> Training:
         """What compiled games read and change: this learner's own arrays."""
-        options, table = self.options, cached_table()
+        options = self.options
         learns = np.array([True] + [options.opponents_learn] * (len(self.pool) - 1))
         records = self.gained, self.given, self.pegging
         return Training(
@@ -75,7 +75,7 @@ class WeightedLearner(Learner):
             self.pool,
             learns,
             self._codes,
-            StrategyTables(np.asarray(table.rows), *table.classes, *records),
+            StrategyTables(uniform_sums(), plain_statistics(), *records),
             new_log(self.outcomes),
         )
 

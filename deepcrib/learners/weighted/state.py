@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deepcrib.exact.cribs import CribSums
 from deepcrib.exact.strategies.discards import NO_OPINION
 
 PLAYERS = 2
@@ -55,11 +56,10 @@ class Method(NamedTuple):
 
 
 class StrategyTables(NamedTuple):
-    """Rows of the table of statistics, keys and starts of its classes, and pegging records with their summary."""
+    """What statistics of discards are worked out from (`exact.discards`), and pegging records with their summary."""
 
-    rows: np.ndarray
-    keys: np.ndarray
-    starts: np.ndarray
+    cribs: CribSums
+    plain: np.ndarray
     gained: np.ndarray
     given: np.ndarray
     summary: np.ndarray
