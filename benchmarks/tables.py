@@ -25,7 +25,7 @@ from benchmarks.long_runs_list import long_runs
 from benchmarks.pages import filled, line
 from benchmarks.partida2022 import network as partida2022_network
 from benchmarks.people import expert_figure
-from deepcrib.evaluation.experts import PROBES
+from benchmarks.people.probes import PROBES
 from deepcrib.files import write_atomic
 
 Row = Mapping[str, str]

@@ -21,9 +21,9 @@ from benchmarks.long_runs import DATA, finished
 from benchmarks.pages import line
 from benchmarks.paper2019.values import ALGORITHMS, ARCHITECTURES, FIGURES, PAPER_ORDER
 from benchmarks.people.expert_rules import deal_leads, expert_rules
+from benchmarks.people.probes import PROBES, Probe, probe, rank_label
 from deepcrib.agents import make_agent
 from deepcrib.analysis.tables import percent
-from deepcrib.evaluation.experts import PROBES, Probe, probe, rank_label
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import flat, read_json
 from deepcrib.intervals import wilson

@@ -18,8 +18,8 @@ from matplotlib.ticker import PercentFormatter
 from benchmarks.long_runs import finished
 from benchmarks.pages import interval
 from benchmarks.people.expert_rules import RULES, Rule
+from benchmarks.people.probes import Probe, rank_label
 from deepcrib.analysis.figures import save_png
-from deepcrib.evaluation.experts import Probe, rank_label
 from deepcrib.files.runs import read_json
 from deepcrib.intervals import Interval
 

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from rich import print as show
 from rich.table import Table
 
+from benchmarks.people.probes import PROBES, Probe, ProbeResult, Values, probe, rank_label
 from deepcrib.agents import make_agent, require_players
 from deepcrib.agents.asking import ask
 from deepcrib.analysis.tables import NONE, Cell, bounds, percent, plain_table, table_of
 from deepcrib.errors import OptionError, UserError
-from deepcrib.evaluation.experts import PROBES, Probe, ProbeResult, Values, probe, rank_label
 from deepcrib.exact.pegging import DEALER, PONE
 from deepcrib.files.runs import write_json
 from deepcrib.game.cards import NUM_RANKS, RANKS, VALUES

@@ -18,7 +18,7 @@ from benchmarks.paper2019 import page as paper2019
 from benchmarks.partida2022 import page as partida2022
 from benchmarks.partida2022.network import table as partida_table
 from benchmarks.people.expert_figure import nested, probe_rows, rule_rows, worth_rows
-from deepcrib.evaluation.experts import PROBES
+from benchmarks.people.probes import PROBES
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.experts import probe_metrics
 from deepcrib.evaluation.hands import hand_pairs
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import ENVIRONMENT
@@ -23,9 +22,10 @@ from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import LOG, Bars, say, short_path
 from deepcrib.jobs.train.config import Config, unread
 from deepcrib.jobs.train.final import measure
-from deepcrib.jobs.train.monitoring import FINAL, FINAL_METRICS, charts_of, final_metrics, layout, write_options
+from deepcrib.jobs.train.monitoring import FINAL, FINAL_METRICS, final_metrics, layout, write_options
 from deepcrib.jobs.train.progress import Lines, training_bar
 from deepcrib.learners.registry import make_learner
+from deepcrib.learners.td.options import TdOptions
 from deepcrib.training.fit import Probe, fit, next_event, restore
 from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.options import LearnerOptions
@@ -120,13 +120,9 @@ def _progress(run: Run, learner: Learner, bars: Bars) -> Callable[[int, Mapping[
 
 
 def _probe_of(options: LearnerOptions, opponents: Mapping[str, Agent]) -> Probe | None:
-    """What is measured where matches are played: leads in experts' positions, or margins of pairs of hands."""
-    measured = charts_of(options.name).measured
-    if measured == "leads":
-        return lambda agent, seed: probe_metrics(agent)
-    pairs = getattr(options, "pairs", 0)
-    if measured == "pairs" and pairs >= 2:  # one has no interval
-        return lambda agent, seed: {
-            f"{name}/pair_margin": hand_pairs(agent, other, pairs, seed).margin for name, other in opponents.items()
-        }
-    return None
+    """What else is measured where matches are played: of `td` margins of pairs of hands, as its paper has them."""
+    if not isinstance(options, TdOptions) or options.pairs < 2:  # one has no interval
+        return None
+    return lambda agent, seed: {
+        f"{name}/pair_margin": hand_pairs(agent, other, options.pairs, seed).margin for name, other in opponents.items()
+    }

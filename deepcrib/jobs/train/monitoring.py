@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from deepcrib.evaluation.evaluate import Evaluation
-from deepcrib.evaluation.experts import PROBES
 from deepcrib.files.runs import flat
 from deepcrib.jobs.shared.common import summary_writer
-from deepcrib.plugins import is_place
+from deepcrib.learners.registry import learner_class
+from deepcrib.learners.td.options import TdOptions
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import LearnerOptions
 
@@ -30,32 +30,19 @@ FINAL_METRICS = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
 
 def layout(options: LearnerOptions, opponents: Iterable[str], monitored: bool) -> Layout:
     """The charts of a run: what matters, how strong it is, comes first; monitored: whether matches are played."""
-    own, names = charts_of(options.name), list(opponents) if monitored else []
+    names = list(opponents) if monitored else []
     discards = getattr(options, "discard_agent", None) is None
-    found = {"Strength": _matches(names), "Points a hand": _points(names, own.measured == "pairs")}
-    for category, charts in own.charts.items():
+    found = {"Strength": _matches(names), "Points a hand": _points(names, isinstance(options, TdOptions))}
+    for category, charts in charts_of(options.name).items():
         lines = {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
         found[category] = found.get(category, {}) | lines
-    if own.measured == "leads" and monitored:
-        found["Experts"] = _probes()
     return {category: charts for category, charts in found.items() if charts}
 
 
-class Charts(NamedTuple):
-    """What the module `charts` in a learner's folder says, or the module of one from outside the package.
-
-    charts: tags by category and title. measured: what else is, where matches are played: `leads` or `pairs`.
-    """
-
-    charts: Mapping[str, Mapping[str, str]]
-    measured: str
-
-
-def charts_of(learner: str) -> Charts:
-    """A learner's."""
-    place = learner.partition(":")[0] if is_place(learner) else f"deepcrib.learners.{learner}.charts"
-    module = import_module(place)
-    return Charts(getattr(module, "CHARTS", {}), getattr(module, "MEASURED", ""))
+def charts_of(learner: str) -> Mapping[str, Mapping[str, str]]:
+    """Tags by category and title: `CHARTS` of the module of a learner, its own or one of the package's."""
+    found: Mapping[str, Mapping[str, str]] = getattr(sys.modules[learner_class(learner).__module__], "CHARTS", {})
+    return found
 
 
 def _matches(opponents: Iterable[str]) -> dict[str, list[Any]]:
@@ -77,12 +64,6 @@ def _points(opponents: Iterable[str], in_pairs: bool) -> dict[str, list[Any]]:
         if in_pairs:
             charts[f"a pair of hands, own less those of {name}"] = _lines(f"{re.escape(name)}/pair_margin")
     return charts
-
-
-def _probes() -> dict[str, list[Any]]:
-    leads = {f"{p.name}: share of leads by rank (experts: {p.experts})": f"experts/{p.name}/lead_.*" for p in PROBES}
-    values = {f"{p.name}: value of each lead (points)": f"experts/{p.name}/q_.*" for p in PROBES}
-    return {title: _lines(pattern) for title, pattern in (leads | values).items()}
 
 
 def _lines(pattern: str) -> list[Any]:

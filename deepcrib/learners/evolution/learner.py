@@ -28,6 +28,15 @@ from deepcrib.training.options import as_numbers, refuse_unread
 
 _HELD_OUT = 1  # index of `derive`: deals of no training and, since `ShowDeals` are dealt apart, of no match
 
+CHARTS = {
+    "Discards": {
+        "share of the best points, held-out hands": "held_out.*/hand",
+        "the same with the crib": "held_out.*/with_crib",
+    },
+    "Evolution": {"updates": "update/(?!deals$).*", "spread of the values of ranks": "weights/spread"},
+}
+"""On the Custom Scalars page of TensorBoard, by category and title: patterns of whole tags."""
+
 
 class EvolutionLearner(Learner):
     """Steps are generations. The first player is the agent.

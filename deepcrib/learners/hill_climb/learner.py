@@ -31,6 +31,16 @@ from deepcrib.training.options import refuse_unread
 
 Vector = NDArray[np.float64]
 
+CHARTS = {
+    "Contests": {
+        "share of the pairs' points, and what is required": "contest/(share|required)",
+        "share of contests that moved the champion": "contest/moved",
+        "norm of the weights": "weights/norm",
+    },
+    "Throughput": {"games a second": "speed/games_per_second"},
+}
+"""On the Custom Scalars page of TensorBoard, by category and title: patterns of whole tags."""
+
 
 class HillClimbLearner(Learner):
     """Steps are games, or single hands. champion: weights [P]; contests: those that it has had, moves: that moved it.

@@ -13,6 +13,16 @@ from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.training.learner import Metrics
 
+CHARTS = {
+    "Learning": {
+        "losses": "loss/.*",
+        "entropy of the policy (nats)": "policy/entropy",
+        "temperature (points)": "schedule/temperature",
+    },
+    "Throughput": {"hands a second": "speed/hands_per_second"},
+}
+"""On the Custom Scalars page of TensorBoard, by category and title: patterns of whole tags."""
+
 
 class MirrorLearner(PolicyLearner):
     """Three networks: the policy, the values of actions, and the copy of the policy that is the agent."""

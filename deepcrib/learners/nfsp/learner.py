@@ -22,6 +22,16 @@ from deepcrib.matches.trajectories import Trajectories, learning_games
 from deepcrib.networks.encoders.states import PLAY_BOUNDS, Bounds
 from deepcrib.training.learner import Metrics
 
+CHARTS = {
+    "Learning": {
+        "losses": "loss/.*",
+        "points a hand that the best response is ahead": "opponents/points_ahead_per_hand",
+        "epsilon": "schedule/epsilon",
+    },
+    "Throughput": {"hands a second": "speed/hands_per_second"},
+}
+"""On the Custom Scalars page of TensorBoard, by category and title: patterns of whole tags."""
+
 
 class NfspLearner(PolicyLearner):
     """Two networks: the values of a best response, and the average policy."""

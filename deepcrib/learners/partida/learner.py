@@ -24,6 +24,12 @@ from deepcrib.training.learner import Learner, Metrics, Setting
 
 DIFFERENCE = "play_only/difference"
 
+CHARTS = {
+    "Play": {"play points a hand, own less greedy's": "play_only/difference"},
+    "Learning": {"loss (points²)": "loss/value", "targets (points)": "target/.*", "learning rate": "schedule/lr"},
+}
+"""On the Custom Scalars page of TensorBoard, by category and title: patterns of whole tags."""
+
 
 class PartidaLearner(Learner):
     """Steps are sessions: hands played with one network, which then learns from them once.

@@ -43,6 +43,25 @@ from deepcrib.networks import (
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.training.learner import Learner, Metrics, Setting
 
+CHARTS = {
+    "Points a hand": {"self-play, a player: play, hand, crib": "self_play/.*_points_per_hand"},
+    "Learning": {
+        "loss of the discard network": "loss/discard",
+        "loss of the play network": "loss/play",
+        "discard values and targets, mean (points)": "(q|target)/discard_mean",
+        "play values and targets, mean (points)": "(q|target)/play_mean",
+        "discard values and targets, deviation (points)": "(q|target)/discard_std",
+        "play values and targets, deviation (points)": "(q|target)/play_std",
+    },
+    "Throughput": {
+        "hands a second": "speed/hands_per_second",
+        "samples a second": "speed/samples_per_second",
+        "seconds of an iteration: playing, learning, monitoring": "speed/(playing|learning|monitoring)_seconds",
+    },
+    "Schedule": {"epsilon": "schedule/epsilon", "learning rates": "schedule/.*_lr"},
+}
+"""On the Custom Scalars page of TensorBoard, by category and title: patterns of whole tags."""
+
 
 class ReplayLearner(Learner):
     """Steps are iterations. Two networks learn, one for the discard and one for the play, or that of the play alone.

@@ -191,6 +191,12 @@ def learn_hands(first: int, last: int, inputs: str, run: TdRun) -> np.recarray:
 
 _PIECE = 10_000  # hands between two updates of the progress bar
 
+CHARTS = {
+    "Learning": {"squared error": "loss/squared_error", "values after the discard": "value/.*"},
+    "Throughput": {"hands a second": "speed/hands_per_second"},
+}
+"""On the Custom Scalars page of TensorBoard, by category and title: patterns of whole tags."""
+
 
 class TdLearner(Learner):
     """Steps are hands. weights: float64 [W], of all layers."""

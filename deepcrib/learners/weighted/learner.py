@@ -29,6 +29,17 @@ from deepcrib.training.run_files import require_like
 
 _PIECE = 10_000  # games between two updates of the progress bar
 
+CHARTS = {
+    "Weights": {
+        "mean weights as pone": "weights_pone/(?!largest$|change$).*",
+        "mean weights as dealer": "weights_dealer/(?!largest$|change$).*",
+        "largest weight, mean over scores": "weights_.*/largest",
+        "change since the last checkpoint": "weights_.*/change",
+    },
+    "Throughput": {"games a second": "speed/games_per_second"},
+}
+"""On the Custom Scalars page of TensorBoard, by category and title: patterns of whole tags."""
+
 
 class WeightedLearner(Learner):
     """Steps are games of a pool of K members, of whom member 0 is the run's agent.

@@ -83,6 +83,18 @@ def _draw_starts(
             counter += 2
 
 
+CHARTS = {
+    "Learning": {
+        "loss": "loss/.*",
+        "targets": "target/.*",
+        "hands a game": "self_play/hands_per_game",
+        "learning rate": "schedule/lr",
+    },
+    "Throughput": {"games a second": "speed/games_per_second", "share of playing": "speed/playing_share"},
+}
+"""On the Custom Scalars page of TensorBoard, by category and title: patterns of whole tags."""
+
+
 class WeightedNetworkLearner(Learner):
     """Steps are games. hands: played so far."""
 

@@ -203,10 +203,9 @@ def test_a_learner_of_ones_own_reads_what_the_one_that_it_derives_from_reads(
 ) -> None:
     """But for pretraining, which its `__init__` does not take; its charts are those that it imports."""
     lines = (
-        "from deepcrib.learners.replay.charts import CHARTS, MEASURED\n"
-        "from deepcrib.learners.replay.learner import ReplayLearner\n\n\nclass Mine(ReplayLearner):\n    pass\n"
+        "from deepcrib.learners.replay.learner import CHARTS, ReplayLearner\n\n\nclass Mine(ReplayLearner):\n    pass\n"
     )
     (tmp_path / "mine_of_replay.py").write_text(lines)
     monkeypatch.syspath_prepend(tmp_path)
     assert unread("mine_of_replay:Mine") == {"pretraining"} and not unread("replay")
-    assert charts_of("mine_of_replay:Mine") == charts_of("replay") and charts_of("replay").measured == "leads"
+    assert charts_of("mine_of_replay:Mine") == charts_of("replay") != {}

@@ -115,18 +115,6 @@ def probe(agent: Agent, deals: int = PROBE_DEALS, seed: int = PROBE_SEED) -> dic
     return found
 
 
-def probe_metrics(agent: Agent, deals: int = PROBE_DEALS, seed: int = PROBE_SEED) -> dict[str, float]:
-    """`probe` by TensorBoard tag: `experts/A45T/lead_10` (0..1) and, with values, `experts/A45T/q_10`.
-
-    For monitoring: two calls of the agent with 3 x deals decisions.
-    """
-    metrics = {}
-    for name, result in probe(agent, deals, seed).items():
-        metrics.update({f"experts/{name}/lead_{rank}": share for rank, share in result.leads.items()})
-        metrics.update({f"experts/{name}/q_{rank}": value for rank, value in (result.values or {}).items()})
-    return metrics
-
-
 def _values(agent: Any, observation: PlayObservation) -> Values | None:
     """[N, 4] of an agent with `play_values`; None for one without."""
     return agent.play_values(observation) if hasattr(agent, "play_values") else None

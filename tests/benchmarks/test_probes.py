@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from benchmarks.people.probes import PROBES, probe, probe_observation, rank_label
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.evaluation.experts import PROBES, probe, probe_metrics, probe_observation, rank_label
 from tests.support.agents import LOWEST
 
 
@@ -43,10 +43,8 @@ def test_any_card_is_led_of_a_probe_as_often_as_it_is_held() -> None:
     assert found["A45T"].leads == pytest.approx(dict.fromkeys(("A", "4", "5", "10"), 0.25), abs=0.03)
 
 
-def test_figures_by_tag_hold_leads_and_values() -> None:
-    figures = probe_metrics(LOWEST, deals=3)
-    assert figures["experts/88QA/lead_A"] == 1.0 and figures["experts/88QA/lead_8"] == 0.0
-    assert figures["experts/88QA/q_8"] == -7.0 and figures["experts/A45T/q_10"] == -9.0
-    assert len(figures) == 2 * (4 + 4 + 3)
-    assert probe(LOWEST, deals=3)["A79T"].order == ["A", "7", "9", "10"]
-    assert len(probe_metrics(ScriptedAgent("greedy"))) == 4 + 4 + 3  # it has no values
+def test_values_of_leads_are_those_of_the_agent() -> None:
+    found = probe(LOWEST, deals=3)
+    assert found["88QA"].leads == {"A": 1.0, "8": 0.0, "Q": 0.0} and found["A79T"].order == ["A", "7", "9", "10"]
+    assert found["88QA"].values is not None and found["88QA"].values["8"] == -7.0
+    assert found["A45T"].values is not None and found["A45T"].values["10"] == -9.0
