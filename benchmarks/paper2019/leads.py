@@ -2,7 +2,7 @@
 
 What an agent leads of the three hands, over DEALS deals of suits, starters and discards that the paper leaves open, and
 how often it leads as the three rules say, over HANDS hands that it kept itself (docs/expert_rules.md). The authors'
-agent is `{name: belanger2019, path: FILE.tar}`; `--published` keeps what is found as that agent's, for the page.
+agent is that of `published`; `--published` keeps what is found as that agent's, for the page.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import yaml
 
 from benchmarks.long_runs import DATA, finished
 from benchmarks.pages import line
+from benchmarks.paper2019.published import SPEC
 from benchmarks.paper2019.values import ALGORITHMS, ARCHITECTURES, FIGURES, PAPER_ORDER
 from benchmarks.people.expert_rules import deal_leads, expert_rules
 from benchmarks.people.probes import PROBES, Probe, probe, rank_label
@@ -98,7 +99,7 @@ def main(words: Sequence[str] | None = None) -> None:
     options = parser.parse_args(words)
     found = measure(options.agent)
     if options.published:
-        about = {"command": "python -m benchmarks.paper2019.leads '{name: belanger2019, path: FILE.tar}' --published"}
+        about = {"command": f"python -m benchmarks.paper2019.leads '{SPEC}' --published"}
         write_atomic(PUBLISHED, json.dumps(about | found) + "\n")
     elif options.to is None:
         print(json.dumps(found))

@@ -77,7 +77,7 @@ WAYS_OUT: dict[str, Any] = {
     "roundabout": "below/../../outside.safetensors",
     "absolute": "OUTSIDE",
     "absolute path": {"name": "q_network", "path": "OUTSIDE"},
-    "another format": {"name": "belanger2019", "path": "/etc/passwd"},
+    "another format": {"name": "q_network", "path": "/etc/passwd"},
     "initial weights": {"name": "weighted", "initial": "../outside.safetensors"},
     "link": "link.safetensors",
     "link to a folder": "linked/outside.safetensors",
@@ -215,7 +215,7 @@ def test_files_that_name_each_other_twice_end(here: Path) -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    [{"name": "q_network", "path": 5}, {"path": {"x": 1}}, {"name": "belanger2019", "path": True}]
+    [{"name": "q_network", "path": 5}, {"path": {"x": 1}}, {"name": "q_network", "path": True}]
     + [{"name": "weighted", "initial": 5}],
     ids=str,
 )

@@ -79,7 +79,6 @@ BUILDERS: dict[str, Builder] = {
     "adaptive": Builder(_ADAPTIVE, CHAMPIONS_OWN | {"library": LIBRARY}, {"name": "adaptive"}),
     "weighted": Builder("deepcrib.learners.weighted.agent:weighted_agent"),
     "q_network": Builder("deepcrib.agents.specs.making:load_checkpoint", _DISCARDS),
-    "belanger2019": Builder("deepcrib.agents.belanger2019:load_belanger2019"),
     "command": Builder("deepcrib.agents.command:CommandAgent"),
     **{name: Builder(_WEIGHTED, fixed={"name": name, "seed": 1}) for name in WEIGHTED_NAMES},
     "random_weights": Builder(_WEIGHTED, fixed={"name": "random_weights"}),

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_sequence
 
-from deepcrib.agents import make_agent
+from benchmarks.paper2019.published import Published
 from deepcrib.errors import OptionError
 from deepcrib.files.weights import CheckpointError
 from deepcrib.game.engine import Games
@@ -241,7 +241,7 @@ def checkpoint(tmp_path_factory):
 
 def test_the_published_agent_values_discards_as_its_layers_do(checkpoint) -> None:
     path, conv, _ = checkpoint
-    agent = make_agent({"name": "belanger2019", "path": str(path)})
+    agent = Published(str(path))
     games = Games(np.arange(40), seed=2)
     observation = games.discard_observation(games.deal(), np.arange(40) % 2)
     found = agent.discard_values(observation)
@@ -257,7 +257,7 @@ def test_the_published_agent_values_discards_as_its_layers_do(checkpoint) -> Non
 
 def test_the_published_agent_values_plays_as_its_layers_do(checkpoint) -> None:
     path, _, conv_lstm = checkpoint
-    agent = make_agent({"name": "belanger2019", "path": str(path)})
+    agent = Published(str(path))
     rng = np.random.default_rng(4)
     games = Games(np.arange(30), seed=3)
     rows = games.deal()
@@ -298,7 +298,7 @@ def test_what_is_no_published_checkpoint_is_refused_in_one_line(checkpoint, tmp_
         if content is not None:
             (tmp_path / name).write_bytes(content)
         with pytest.raises(CheckpointError) as caught:
-            make_agent({"name": "belanger2019", "path": str(tmp_path / name)})
+            Published(str(tmp_path / name))
         assert name in str(caught.value)
         assert "\n" not in str(caught.value)
 
@@ -310,5 +310,5 @@ def test_code_in_a_checkpoint_is_not_executed(tmp_path) -> None:
 
     torch.save({"model_state_dict": [Trap(), {}]}, tmp_path / "trap.tar")
     with pytest.raises(CheckpointError, match="damaged or not a checkpoint of Conv and ConvLstm"):
-        make_agent({"name": "belanger2019", "path": str(tmp_path / "trap.tar")})
+        Published(str(tmp_path / "trap.tar"))
     assert not (tmp_path / "executed").exists()

@@ -12,37 +12,35 @@ import torch
 from torch import Tensor
 
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
-from deepcrib.files.weights import CheckpointError
+from deepcrib.files.weights import CheckpointError, fitting
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, make_discard_network, make_play_network
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 
+SPEC = '{name: "benchmarks.paper2019.published:Published", path: FILE.tar}'
+"""The agent, as the option `agent` takes it."""
 SUITS = (3, 2, 0, 1)
 """Our suits in the authors' order: spades, hearts, clubs, diamonds."""
 _EXPECTED = "a checkpoint of Conv and ConvLstm, as the code of Bélanger et al. 2019 saves it"
 
 
-def load_belanger2019(path: str, device: str = "cpu", epsilon: float = 0.0) -> QNetworkAgent:
+class Published(QNetworkAgent):
     """The agent of a file `*.tar` whose `model_state_dict` lists the weights of Conv and of ConvLstm.
 
     Its plays are the original's but for exact ties. Raises CheckpointError.
     """
-    discard_weights, play_weights = _read(path)
-    discard_encoder, play_encoder = make_discard_encoder("basic"), make_play_encoder("belanger2019_cnn_lstm")
-    try:
-        discard_config, discard = _discard_weights(discard_weights)
-        play_config, play = _play_weights(play_weights)
-        discard_network = make_discard_network(discard_config, discard_encoder.spec)
-        play_network = make_play_network(play_config, play_encoder.spec)
-        _fill(discard_network, discard)
-        _fill(play_network, play)
-    except (KeyError, IndexError, AttributeError, ValueError, TypeError, RuntimeError) as error:
-        line = " ".join(str(error).split())
-        raise CheckpointError(f"{path} has other weights than {_EXPECTED}: {line[:200]}") from error
-    discard_q, play_q = (
-        QFunction(encoder, network.eval(), device)
-        for encoder, network in ((discard_encoder, discard_network), (play_encoder, play_network))
-    )
-    return QNetworkAgent(discard_q, play_q, epsilon, name="belanger2019")
+
+    def __init__(self, path: str) -> None:
+        discard_weights, play_weights = _read(path)
+        discard_encoder, play_encoder = make_discard_encoder("basic"), make_play_encoder("belanger2019_cnn_lstm")
+        with fitting(f"{path} has other weights than {_EXPECTED}"):
+            discard_config, discard = _discard_weights(discard_weights)
+            play_config, play = _play_weights(play_weights)
+            discard_network = make_discard_network(discard_config, discard_encoder.spec)
+            play_network = make_play_network(play_config, play_encoder.spec)
+            _fill(discard_network, discard)
+            _fill(play_network, play)
+        functions = QFunction(discard_encoder, discard_network.eval()), QFunction(play_encoder, play_network.eval())
+        super().__init__(*functions, name="belanger2019")
 
 
 def _read(path: str) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
