@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
+from deepcrib.files import csv_text, write_atomic
 from deepcrib.intervals import Interval
 
 
@@ -30,3 +33,9 @@ def interval(name: str, found: Interval, form: str = ".2f") -> dict[str, str]:
     bare = name.removesuffix(" %")
     shown = [format(value * (1 if bare == name else 100), form) for value in found]
     return dict(zip((name, f"{bare} low", f"{bare} high"), shown, strict=True))
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A line a row: numbers with eight digits, an empty cell for None."""
+    cells = [[f"{value:.8g}" if isinstance(value, float) else value for value in row] for row in rows]
+    write_atomic(path, csv_text([columns, *cells]))

@@ -26,8 +26,9 @@ from rich import box
 from rich import print as show
 from rich.table import Table
 
+from benchmarks.exact.tables import rank_set_names
+from benchmarks.pages import write_csv
 from deepcrib.agents import Agent, make_agent
-from deepcrib.analysis.statistics import rank_set_names, write_csv
 from deepcrib.analysis.tables import percent, plain_table
 from deepcrib.errors import UserError
 from deepcrib.evaluation.evaluate import check_games

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.analysis.statistics import write_csv
+from benchmarks.pages import write_csv
 from deepcrib.errors import UserError
 from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
 from deepcrib.exact.cribs import crib_sums, uniform_weights
@@ -94,13 +94,10 @@ def _pair_ways() -> NDArray[np.float64]:
 
 
 def save(found: Experts, path: Path) -> None:
-    """Write the weights, and the mean cribs that follow, as `exact.experts` reads them. Raises RunError."""
+    """Write the weights as `exact.experts` reads them. Raises RunError."""
     ranks = [(a, b) for a in range(NUM_RANKS) for b in range(a, NUM_RANKS)]
-    columns = {"dealer": found.dealer, "pone": found.pone}
-    against = {"own_crib": found.pone, "opponent_crib": found.dealer, "uniform_crib": uniform_weights()}
-    columns |= {name: rank_pair_means(theirs) for name, theirs in against.items()}
-    rows = [(RANK_NAMES[a], RANK_NAMES[b], *(float(column[a, b]) for column in columns.values())) for a, b in ranks]
-    write_csv(path, ("rank_1", "rank_2", *columns), rows)
+    weights = [(RANK_NAMES[a], RANK_NAMES[b], found.dealer[a, b], found.pone[a, b]) for a, b in ranks]
+    write_csv(path, ("rank_1", "rank_2", "dealer", "pone"), weights)
 
 
 # --- cribs by the ranks thrown ------------------------------------------------------------------------------------

@@ -38,8 +38,9 @@ class Experts:
 @cache
 def experts() -> Experts:
     """The self-consistent discards of two maximisers, as that script found them."""
+    text = resources.files("deepcrib.exact").joinpath(EXPERTS_FILE).read_text(encoding="utf-8")
     weights = np.zeros((2, NUM_RANKS, NUM_RANKS))
-    for row in _rows():
+    for row in csv.DictReader(StringIO(text)):
         a, b = RANK_NAMES.index(row["rank_1"]), RANK_NAMES.index(row["rank_2"])
         for role, column in ((DEALER, "dealer"), (PONE, "pone")):
             weights[role, a, b] = weights[role, b, a] = float(row[column])
@@ -50,23 +51,3 @@ def experts() -> Experts:
 def expert_sums(is_dealer: bool) -> CribSums:
     """Crib tables of a dealer (or pone) whose opponent throws as an expert."""
     return crib_sums(experts().against(is_dealer))
-
-
-def crib_table(opponent: str) -> list[tuple[str, str, float, float]]:
-    """91 rows (rank_1, rank_2, own crib, opponent's crib): mean points of the crib by the two ranks thrown into it.
-
-    opponent: who throws the other two cards, `experts`, or `uniform`: any two. Over these and the starter, nothing else
-    of the hand being known; two ranks are an average over their suits. The weights are the same whatever one throws,
-    but a player whose cards' mates are gone throws them more readily, and does not see its kept cards turned up:
-    between experts that play, the same cribs are worth 0.09 points more on average to the dealer's two cards (0.03 to
-    0.24) and 0.17 more to the pone's (0.07 to 0.36).
-    """
-    own, other = ("uniform_crib", "uniform_crib") if opponent == "uniform" else ("own_crib", "opponent_crib")
-    return [(row["rank_1"], row["rank_2"], float(row[own]), float(row[other])) for row in _rows()]
-
-
-@cache
-def _rows() -> list[dict[str, str]]:
-    """Of each pair of ranks the two weights, and the means of the crib."""
-    text = resources.files("deepcrib.exact").joinpath(EXPERTS_FILE).read_text(encoding="utf-8")
-    return list(csv.DictReader(StringIO(text)))

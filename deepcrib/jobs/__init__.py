@@ -131,18 +131,6 @@ JOBS = {
             tasks=("runs", "humans", "review"),
         ),
         Job(
-            "statistics",
-            "exact statistics: a hand's discards, cribs, pegging",
-            (
-                "deepcrib statistics 5H 5S JD 2C 3C KH",
-                "deepcrib statistics hand='5H 5S JD 2C 3C KH' dealer=false weights=uniform",
-                "deepcrib statistics crib_table opponent=uniform",
-                "deepcrib statistics pegging",
-            ),
-            tasks=("crib_table", "pegging"),
-            bare="hand",
-        ),
-        Job(
             "play",
             "play against an agent in this terminal, with hints and a review; every game is saved",
             (

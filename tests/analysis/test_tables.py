@@ -22,7 +22,6 @@ COMMANDS = (
     "tournament agents=[greedy,deterministic,random] games=50",
     "tournament league agents=[greedy,deterministic,random] games=50",
     "analyse 5H 5S JD 2C 3C KH agents=[greedy,hand_max_avg,deterministic] score=100-95",
-    "statistics 5H 5S JD 2C 3C KH",
     "train experiment=smoke pretraining.enabled=false learner.iterations=1 learner.episodes=16 evaluation.every=0 "
     "evaluation.final_games=200 evaluation.hands=50",
 )

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from benchmarks.exact.solve_experts import discard_weights, rank_pair_means, save, solve
+from benchmarks.exact.tables import crib_table
 from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
-from deepcrib.exact.cribs import crib_sums
+from deepcrib.exact.cribs import crib_sums, uniform_weights
 from deepcrib.exact.discards import HAND_STARTERS, crib_means, discard_statistics
-from deepcrib.exact.experts import crib_table, expert_sums, experts
+from deepcrib.exact.experts import Experts, expert_sums, experts
 from tests.support import brute_force
 from tests.support.brute_force import DISCARDS, varied_hands
 
@@ -138,7 +139,7 @@ def test_what_each_throws() -> None:
 
 def test_the_mean_of_all_cribs() -> None:
     """When any two cards meet any two cards."""
-    any_cards = crib_table("uniform")
+    any_cards = crib_table(Experts(uniform_weights(), uniform_weights()))
     ways = [WAYS[pair] for pair in PAIRS]
     for column in (2, 3):
         assert np.average([row[column] for row in any_cards], weights=ways) == pytest.approx(4.73482, abs=5e-6)
@@ -161,7 +162,7 @@ PUBLISHED = {
 
 def test_it_is_as_published() -> None:
     """Within 0.4 points: players' tables count what was thrown, ours two who weigh hand and crib alone."""
-    table = {first + second: (own, other) for first, second, own, other in crib_table("experts")}
+    table = {first + second: (own, other) for first, second, own, other in crib_table(experts())}
     for names, expected in PUBLISHED.items():
         assert table[names] == pytest.approx(expected, abs=0.4), names
     for column in (0, 1):

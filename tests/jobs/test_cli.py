@@ -69,7 +69,7 @@ def test_help_lists_every_job_and_imports_no_torch() -> None:
 def test_a_jobs_help_names_its_groups_options_and_examples(job: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(f"{job} --help") == 0
     text = capsys.readouterr().out
-    assert ("seed=" in text) == (job not in ("report", "statistics"))  # they leave nothing to chance
+    assert ("seed=" in text) == (job != "report")  # which leaves nothing to chance
     assert "hydra.run.dir=FOLDER" in text
     assert all(example in text for example in JOBS[job].examples)
     if job == "train":
@@ -306,7 +306,7 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("evaluate agent=random --config-dir /no/such/folder", "/no/such/folder"),
         ("train state=afterstate", "needs the state"),
         ("train experiment=quick play_network=belanger2019_cnn_lstm", "belanger2019_cnn_lstm needs the state"),
-        ("statistics peging", "statistics: cannot read 'peging': expected a hand or one of the tasks build"),
+        ("report humns", "report: cannot read 'humns': expected one of the tasks runs, humans, review"),
         ("analyse", "option hand is missing: expected six cards"),
         ("analyse thesis runs=runs", "unknown option runs"),
     ],
