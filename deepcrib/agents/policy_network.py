@@ -12,7 +12,7 @@ from deepcrib.files.weights import SavedWeights, other_agents
 from deepcrib.game.mixed import softmax
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import draw
-from deepcrib.networks.checkpoints import make_policy
+from deepcrib.networks.checkpoints import make_networks
 from deepcrib.networks.encoders import compact_play
 
 
@@ -51,9 +51,13 @@ class PolicyNetworkAgent:
 
 def from_weights(saved: SavedWeights, device: str = "cpu", discards: Agent | None = None) -> PolicyNetworkAgent:
     """The agent of its weights; `discards` in place of the agent that they name. Raises CheckpointError, AgentError."""
-    network, encoder = make_policy(saved)
+    with saved.unpacking():
+        (made,) = make_networks(saved, "policy")
+        if made is None:
+            raise ValueError("there is no network")
     if discards is None:
         with saved.unpacking():
             said = other_agents(saved)["discards_by"]
         discards = made_for(said, device)
+    network, encoder = made
     return PolicyNetworkAgent(QFunction(encoder, network, device), discards, saved.path)

@@ -236,16 +236,10 @@ def from_weights(
     Where they name an agent for the part that was not trained, it is made from its spec, but where `discards` takes its
     place; AgentError says so if it cannot be made.
     """
-    checkpoint = make_networks(saved)
+    pairs = make_networks(saved, "discard", "play")
     made = {} if discards is None else {"discards_by": discards}
     made |= {part: made_for(said, device) for part, said in other_agents(saved).items() if part not in made}
-    pairs = (
-        (checkpoint.discard_encoder, checkpoint.discard_network),
-        (checkpoint.play_encoder, checkpoint.play_network),
-    )
-    discard_q, play_q = (
-        QFunction(encoder, network, device) if encoder and network else None for encoder, network in pairs
-    )
+    discard_q, play_q = (None if pair is None else QFunction(pair[1], pair[0], device) for pair in pairs)
     return QNetworkAgent(discard_q, play_q, epsilon, name=saved.path, temperature=temperature, **made)
 
 

@@ -99,11 +99,6 @@ def on_compile(callback: Callable[[], None]) -> None:
     _clock.callbacks.append(callback)
 
 
-def seconds_compiling() -> float:
-    """Seconds that this process has spent compiling so far, without those of loading what was compiled before."""
-    return _clock.seconds
-
-
 def seconds_running() -> float:
     """Seconds on a clock that stands still while this process compiles: what speeds are measured by."""
     return time.perf_counter() - _clock.seconds

@@ -9,7 +9,7 @@ import io
 import math
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ from torch import nn
 
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import is_number
-from deepcrib.files.weights import CheckpointError, SavedWeights, cannot_read, read_weights, write_weights
+from deepcrib.files.weights import CheckpointError, SavedWeights, cannot_read, write_weights
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, make_discard_network, make_play_network
 from deepcrib.networks.encoders import Encoder, make_discard_encoder, make_play_encoder
 
@@ -35,20 +35,6 @@ _PARTS: dict[str, tuple[Any, Any, Any]] = {
     "policy": (make_play_encoder, PlayNetworkConfig, make_play_network),
 }
 """What makes the encoder, the config and the network of each part."""
-
-
-@dataclass
-class Checkpoint:
-    """Networks with the encoders of their input, and what was recorded about their training.
-
-    A network that the run did not train (a fixed discard agent, say) is None, and so is its encoder.
-    """
-
-    discard_network: QNetwork | None
-    play_network: QNetwork | None
-    discard_encoder: Encoder | None
-    play_encoder: Encoder | None
-    metadata: dict[str, Any]
 
 
 def save_weights(
@@ -77,29 +63,14 @@ def _save(path: Path | str, agent: str, networks: Mapping[str, QNetwork | None],
     write_weights(path, agent, arrays, {**metadata, "networks": described})
 
 
-def load_weights(path: Path | str) -> Checkpoint:
-    """Read a checkpoint by its file, or by its run folder (the final checkpoint). Raises CheckpointError."""
-    return make_networks(read_weights(path, "q_network"))
+def make_networks(saved: SavedWeights, *parts: str) -> list[tuple[QNetwork, Encoder] | None]:
+    """The network of each part of weights with its encoder, in evaluation mode, on the CPU. Raises CheckpointError.
 
-
-def make_networks(saved: SavedWeights) -> Checkpoint:
-    """The networks of weights, in evaluation mode, on the CPU. Raises CheckpointError."""
+    None for a part that the run did not train, since a fixed agent discards, say.
+    """
     with saved.unpacking():
         described = saved.plain("networks", saved.metadata["networks"])
-        made = [_rebuild(saved, part, described[part]) for part in ("discard", "play")]
-    (discard_network, discard_encoder), (play_network, play_encoder) = made
-    metadata = {name: value for name, value in saved.metadata.items() if name != "networks"}
-    return Checkpoint(discard_network, play_network, discard_encoder, play_encoder, metadata)
-
-
-def make_policy(saved: SavedWeights) -> tuple[QNetwork, Encoder]:
-    """The network of a policy, in evaluation mode, on the CPU, and its encoder. Raises CheckpointError."""
-    with saved.unpacking():
-        described = saved.plain("networks", saved.metadata["networks"])
-        network, encoder = _rebuild(saved, "policy", described["policy"])
-        if network is None:
-            raise ValueError("there is no network")
-    return network, encoder
+        return [_rebuild(saved, part, described[part]) for part in parts]
 
 
 def sketched(make: Callable[[], Network], hidden: Sequence[int], arrays: Mapping[str, NDArray[Any]]) -> Network:
@@ -194,10 +165,10 @@ def description(network: QNetwork) -> dict[str, Any]:
     }
 
 
-def _rebuild(saved: SavedWeights, part: str, description: dict[str, Any] | None) -> tuple[QNetwork | None, Any]:
-    """Network, in evaluation mode, and encoder of one part as they are described, filled with its tensors."""
+def _rebuild(saved: SavedWeights, part: str, description: dict[str, Any] | None) -> tuple[QNetwork, Encoder] | None:
+    """Network and encoder of one part as they are described, filled with its tensors."""
     if description is None:
-        return None, None
+        return None
     make_encoder, config_class, make_network = _PARTS[part]
     prefix = f"{part}."
     own = {name.removeprefix(prefix): array for name, array in saved.arrays.items() if name.startswith(prefix)}

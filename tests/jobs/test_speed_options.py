@@ -15,10 +15,10 @@ from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.learners.replay.options import AlgorithmOptions, ReplayOptions, RewardOptions, StateOptions
 from deepcrib.matches.trajectories import self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
-from deepcrib.networks.checkpoints import load_weights
 from deepcrib.networks.encoders import legal_plays
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
+from tests.support.checkpoints import load_weights
 from tests.support.replaying import train
 
 CPU = torch.device("cpu")

@@ -23,8 +23,9 @@ from deepcrib.networks import (
     make_discard_network,
     make_play_network,
 )
-from deepcrib.networks.checkpoints import load_state, load_weights, save_state, save_weights
+from deepcrib.networks.checkpoints import load_state, save_state, save_weights
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
+from tests.support.checkpoints import load_weights
 from tests.support.encoded import sample
 
 METADATA = {"rules": "acc", "learner": {"name": "replay", "iterations": 7}, "ties": None}

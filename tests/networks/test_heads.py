@@ -36,8 +36,9 @@ from deepcrib.networks import (
     project,
     two_hot,
 )
-from deepcrib.networks.checkpoints import load_weights, save_weights
+from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
+from tests.support.checkpoints import load_weights
 from tests.support.replaying import Backup, play_samples, pretrain
 from tests.support.small_problems import POINTS, STATES, entries, exact, learned_table
 

@@ -22,8 +22,9 @@ from deepcrib.learners.registry import LEARNERS, find_learner
 from deepcrib.learners.replay.rewards import DISCARD_REWARDS, PLAY_REWARDS
 from deepcrib.learners.replay.targets import ALGORITHMS
 from deepcrib.networks import DISCARD_NETWORKS, HEADS, PLAY_NETWORKS, PlayNetworkConfig, make_play_network
-from deepcrib.networks.checkpoints import load_weights, save_policy, save_weights
+from deepcrib.networks.checkpoints import save_policy, save_weights
 from deepcrib.networks.encoders import DISCARD_ENCODERS, PLAY_ENCODERS, make_play_encoder
+from tests.support.checkpoints import load_weights
 from tests.support.commands import refused
 from tests.support.own_parts import LEARNER, PARTS
 

@@ -26,10 +26,10 @@ from deepcrib.learners.replay.play import Episodes, Pool
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, learning_games, self_play
 from deepcrib.networks import FeedForward, PlayNetworkConfig
-from deepcrib.networks.checkpoints import load_weights
 from deepcrib.networks.encoders import compact_discard, compact_play
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, OWN_RANKS
 from deepcrib.training.learner import Setting
+from tests.support.checkpoints import load_weights
 from tests.support.replay_runs import assert_same_runs, run, same, small
 from tests.support.replaying import complete, discard_samples, learner_of, play_samples, restored, saved
 

@@ -19,7 +19,7 @@ from deepcrib.learners.pretraining.show import ShowPretraining
 from deepcrib.learners.replay import play
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
-from deepcrib.networks.checkpoints import load_weights
+from tests.support.checkpoints import load_weights
 from tests.support.reference import plain_discards
 from tests.support.replay_runs import assert_same_runs, run, small, weights
 from tests.support.replaying import saved
