@@ -175,39 +175,18 @@ def adjust(weights: np.ndarray, mask: int, change: float, reading: Reading, cap:
 
 
 @jit
-def _constant(place: np.ndarray, margin: float, m: Method, outcomes: np.ndarray) -> float:
-    """C = s (own - other score) / 121, a loss's times the punishment factor; games stop at 121.
-
-    With a baseline the margin is what the game brought beyond the mean of earlier games from the place; the present
-    difference counts as one more of them. Without it, every choice from a losing position is punished on the whole, the
-    best one too.
-    """
-    if m.baseline:
-        total, games = outcomes[place[0], place[1], place[2]]
-        margin -= (total + place[0] - place[1]) / (games + 1)
-    return m.scaling * margin / m.reading.points * (m.punishment if margin < 0 else 1.0)
-
-
-@jit
 def _learn(g: Game, seat: int, weights: np.ndarray, m: Method, log: DiscardLog) -> None:
-    """Reward or punish one player's discards after a game: c_j = C (1 - d)^(T - j)."""
-    margin = float(g.scores[seat] - g.scores[1 - seat])
-    last = log.counts[seat]
+    """Reward or punish one player's discards after a game: c_j = C (1 - d)^(T - j).
+
+    C = s (own - other score) / 121, a loss's times the punishment factor; games stop at 121.
+    """
+    margin, last = float(g.scores[seat] - g.scores[1 - seat]), log.counts[seat]
+    constant = m.scaling * margin / m.reading.points * (m.punishment if margin < 0 else 1.0)
     for j in range(last - 1, -1, -1):
         place = log.places[seat, j]
         cell = weights[place[0], place[1], place[2]]
-        c = _constant(place, margin, m, log.outcomes) * (1 - m.decay) ** (last - 1 - j)
+        c = constant * (1 - m.decay) ** (last - 1 - j)
         adjust(cell, log.masks[seat, j], c, m.reading, m.cap)
-
-
-@jit
-def _add_outcomes(g: Game, log: DiscardLog) -> None:
-    """Add a game's margin to the outcomes of the places of both players."""
-    for seat in range(PLAYERS):
-        for j in range(log.counts[seat]):
-            place = log.places[seat, j]
-            log.outcomes[place[0], place[1], place[2], 0] += g.scores[seat] - g.scores[1 - seat]
-            log.outcomes[place[0], place[1], place[2], 1] += 1
 
 
 @jit
@@ -247,6 +226,4 @@ def learn_games(games: np.ndarray, first: int, last: int, run: Training) -> int:
         for seat in range(PLAYERS):
             if run.learns[players[seat]]:
                 _learn(g, seat, weights[players[seat]], m, run.log)
-        if m.baseline:
-            _add_outcomes(g, run.log)
     return hands

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from deepcrib.exact.discards import plain_statistics, uniform_sums
 from deepcrib.exact.pegging import PeggingRecords, exact_records, sampled_records
-from deepcrib.exact.strategies.discards import SCORES, strategy_codes
+from deepcrib.exact.strategies.discards import strategy_codes
 from deepcrib.game.engine.state import new_games
 from deepcrib.game.randomness import PRETRAINING, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
@@ -45,12 +45,11 @@ class WeightedLearner(Learner):
     """Steps are games of a pool of K members, of whom member 0 is the run's agent.
 
     pool: float64 [K, 121, 121, 2, m], of m strategies by score location and role. hands: played so far. gained, given:
-    pegging records, which grow with `update_records`; pegging: what is read of them. outcomes: what `baseline` goes by
-    (`state.DiscardLog`).
+    pegging records, which grow with `update_records`; pegging: what is read of them.
     """
 
     unit = "games"
-    saved = ("sort", "pool", "hands", "gained", "given", "outcomes")
+    saved = ("sort", "pool", "hands", "gained", "given")
 
     def __init__(self, options: WeightedOptions, setting: Setting) -> None:
         """Raises OptionError for initial weights and strategies that there are not."""
@@ -65,7 +64,6 @@ class WeightedLearner(Learner):
         )
         records = _records(options, setting.seed)
         self.gained, self.given, self.pegging = records.gained, records.given, records.summary()
-        self.outcomes = np.zeros((SCORES, SCORES, 2, 2))
 
     def step(self) -> Metrics:
         """Play and learn up to the next checkpoint."""
@@ -87,7 +85,7 @@ class WeightedLearner(Learner):
             learns,
             self._codes,
             StrategyTables(uniform_sums(), plain_statistics(), *records),
-            new_log(self.outcomes),
+            new_log(),
         )
 
     def agent(self, member: int = 0) -> WeightedAgent:

@@ -44,9 +44,6 @@ class WeightedOptions(LearnerOptions):
     )
     decay: float = option(0.1, "d: factor 1 - d for every step back from the end of the game", between(0, 1))
     punishment: float = option(1.0, "factor of the adjustment after a lost game", at_least(0))
-    baseline: bool = option(
-        False, "adjust by the margin beyond the mean of earlier games from there (not in the thesis)"
-    )
     cap: float | None = option(None, "r: maximum of a responsible weight before all are normalised", optional(fraction))
     exploration: str = option(
         "constant",

@@ -41,7 +41,6 @@ class Method(NamedTuple):
     scaling: float
     decay: float
     punishment: float
-    baseline: bool
     cap: float  # infinite: none
     by_variance: bool
     epsilon: float
@@ -69,14 +68,12 @@ class DiscardLog(NamedTuple):
     """What a game leaves to learn from; by player: how many discards, where, and who answers for them.
 
     places: int16 [2, MAX_HANDS, 3], own score, other score, role. masks: int64 [2, MAX_HANDS], bits of strategies.
-    counts: [2]. outcomes: [121, 121, 2, 2], sum and number of the margins of earlier games that were at each score
-    location.
+    counts: [2].
     """
 
     places: np.ndarray
     masks: np.ndarray
     counts: np.ndarray
-    outcomes: np.ndarray
 
 
 class Training(NamedTuple):
@@ -93,11 +90,10 @@ class Training(NamedTuple):
     log: DiscardLog
 
 
-def new_log(outcomes: np.ndarray) -> DiscardLog:
-    """That of a game, with the outcomes of earlier ones."""
+def new_log() -> DiscardLog:
+    """That of a game."""
     return DiscardLog(
         np.zeros((PLAYERS, MAX_HANDS, 3), dtype=np.int16),
         np.zeros((PLAYERS, MAX_HANDS), dtype=np.int64),
         np.zeros(PLAYERS, dtype=np.int64),
-        outcomes,
     )

@@ -42,9 +42,6 @@ def played(learner: WeightedLearner, first: int, last: int, seed: int, log: Disc
     return learn_games(new_games(np.zeros(1, dtype=np.int64), 2), first, last, run)
 
 
-OUTCOMES = np.zeros((121, 121, 2, 2))
-
-
 # --- a replica of chapter 3 -----------------------------------------------------------------------------------
 
 
@@ -128,7 +125,7 @@ def test_the_text_s_update_by_hand() -> None:
 )
 def test_a_game_adjusts_the_two_hands_of_a_player_by_hand(scores: Any, options: dict, change: float) -> None:
     """s = 2, d = 0.1: the last hand by m, the one before it by 0.9 m; the third strategy answered for both."""
-    state, log = new_games(np.zeros(1, dtype=np.int64), 2), new_log(OUTCOMES)
+    state, log = new_games(np.zeros(1, dtype=np.int64), 2), new_log()
     state["scores"][0] = scores
     places = [(3, 5, 0), (20, 17, 1)]
     log.places[0, :2], log.masks[0, :2], log.counts[0] = places, 0b100, 2
@@ -241,7 +238,7 @@ def test_the_chance_of_exploring_by_hand() -> None:
 
 def starts(games: int, **options: Any) -> np.ndarray:
     """[games, 2, 3]: own score, opponent's, role of both seats at the first discard of games."""
-    learner, log, found = new_learner(**options), new_log(OUTCOMES), []
+    learner, log, found = new_learner(**options), new_log(), []
     for number in range(games):
         played(learner, number, number + 1, 5, log)
         found.append(log.places[:, 0].copy())
