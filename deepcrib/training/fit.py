@@ -15,10 +15,23 @@ from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.networks import checkpoints
 from deepcrib.training.interruption import deferred_interrupts
 from deepcrib.training.learner import Learner, Metrics
-from deepcrib.training.monitoring import Evaluate, match_metrics
 from deepcrib.training.progress import ProgressFile
 from deepcrib.training.run_files import STATE_FILE, fitting_state, require_like, weights_file, write_scalars
 
+MATCH_METRICS = {
+    "win_rate": "win_rate",
+    "win_rate_low": "ci_low",
+    "win_rate_high": "ci_high",
+    "margin": "margin",
+    "hand_margin": "hand_margin",
+    "hand_margin_low": "hand_margin_low",
+    "hand_margin_high": "hand_margin_high",
+    "points_per_hand": "points_per_hand",
+    "opponent_points_per_hand": "opponent_points_per_hand",
+}
+"""The end of a tag, and which field of a match's result it shows."""
+Evaluate = Callable[[Agent, Any, int, int], Any]
+"""(agent, opponent, games, seed) -> what has the fields of MATCH_METRICS: `evaluation` is no room to import here."""
 Progress = Callable[[int, Mapping[str, float]], None]
 """(steps done, metrics by TensorBoard tag); before the first step as many below zero as stages have yet to do."""
 Probe = Callable[[Agent, int], Mapping[str, float]]
@@ -67,6 +80,12 @@ def next_event(learner: Learner) -> int:
     """
     left = sum(stage.num_steps - stage.steps_done for stage in learner.stages)
     return learner.steps_done + 1 if learner.steps_done else -left
+
+
+def match_metrics(name: str, found: Any) -> dict[str, float]:
+    """A match against the opponent of that name, without bounds that there are not."""
+    metrics = {f"{name}/{tag}": getattr(found, field) for tag, field in MATCH_METRICS.items()}
+    return {tag: value for tag, value in metrics.items() if value is not None}
 
 
 def fit(

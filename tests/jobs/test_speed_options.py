@@ -16,7 +16,7 @@ from deepcrib.learners.replay.options import AlgorithmOptions, ReplayOptions, Re
 from deepcrib.matches.trajectories import self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.networks.encoders import legal_plays
-from deepcrib.training.monitoring import MATCH_METRICS
+from deepcrib.training.fit import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
 from tests.support.checkpoints import load_weights
 from tests.support.replaying import train

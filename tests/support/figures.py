@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from deepcrib.training.monitoring import MATCH_METRICS
+from deepcrib.training.fit import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
 
 NO_MATCHES = EvaluationOptions(opponents=[], every=0)

@@ -9,7 +9,7 @@ from typing import Any
 
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.learners.pretraining.options import PretrainingOptions
-from deepcrib.learners.pretraining.show import PretrainingResult, ShowPretraining
+from deepcrib.learners.pretraining.show import ShowPretraining
 from deepcrib.learners.registry import make_learner
 from deepcrib.learners.replay import batch
 from deepcrib.learners.replay.batch import Batch, PlayTargets
@@ -20,7 +20,7 @@ from deepcrib.networks import QNetwork
 from deepcrib.networks.checkpoints import load_state
 from deepcrib.networks.encoders import Encoder
 from deepcrib.training.fit import fit, restore
-from deepcrib.training.learner import Learner, Setting
+from deepcrib.training.learner import Learner, Metrics, Setting
 from deepcrib.training.run_files import write_scalars
 
 
@@ -32,7 +32,6 @@ class Trained:
     exploring: QNetworkAgent
     iterations: int
     hands: int
-    pretraining: PretrainingResult | None
     weights: Path
     learner: ReplayLearner
 
@@ -65,33 +64,27 @@ def train(
     agent = fit(learner, folder, evaluate, progress=after, **options)
     assert isinstance(agent, QNetworkAgent)
     return Trained(
-        agent,
-        learner.exploring_agent(),
-        learner.steps_done,
-        learner.hands,
-        next((stage.result for stage in learner.stages if isinstance(stage, ShowPretraining)), None),
-        folder / "weights.safetensors",
-        learner,
+        agent, learner.exploring_agent(), learner.steps_done, learner.hands, folder / "weights.safetensors", learner
     )
 
 
-def complete(stage: Learner, writer: Any = None, progress: Callable[[int], None] = lambda done: None) -> None:
-    """A stage from its first step to its last, as `fit` does it."""
+def complete(stage: Learner, writer: Any = None, progress: Callable[[int], None] = lambda done: None) -> Metrics:
+    """A stage from its first step to its last, as `fit` does it; returns the last one's metrics."""
     stage.tick = progress
     while stage.steps_done < stage.num_steps:
-        write_scalars(writer, stage.steps_done - stage.num_steps - 1, stage.step())
+        stage.metrics = stage.step()
+        write_scalars(writer, stage.steps_done - stage.num_steps - 1, stage.metrics)
     if writer is not None:
         stage.show(writer, -1)
+    return stage.metrics
 
 
 def pretrain(
     network: QNetwork, encoder: Encoder, options: PretrainingOptions, seed: int, figure: Any = None, **shown: Any
-) -> PretrainingResult:
-    """Pretrain a network on the show; shown: those of `complete`."""
+) -> Metrics:
+    """Pretrain a network on the show and return what is measured of it; shown: those of `complete`."""
     stage = ShowPretraining(network, encoder, options, Setting(seed, figure=figure))
-    complete(stage, **shown)
-    assert stage.result is not None
-    return stage.result
+    return {tag.removeprefix("pretraining/"): value for tag, value in complete(stage, **shown).items()}
 
 
 def saved(folder: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from deepcrib.files.runs import flat
 from deepcrib.jobs.shared.common import summary_writer
 from deepcrib.learners.registry import learner_class
 from deepcrib.learners.td.options import TdOptions
-from deepcrib.training.monitoring import MATCH_METRICS
+from deepcrib.training.fit import MATCH_METRICS
 from deepcrib.training.options import LearnerOptions
 
 Layout = dict[str, dict[str, list[Any]]]

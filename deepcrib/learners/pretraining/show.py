@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,26 +39,10 @@ WARM_UP = 0.1
 """Share of the steps in which the learning rate rises to its peak, before it falls to zero along a cosine."""
 
 
-@dataclass(frozen=True)
-class PretrainingResult:
-    """How well the network knows the show after pretraining, over all hands; errors in points.
-
-    exact_share is the share of hands exact after rounding. With a random starter the value is an expectation:
-    mean_absolute_error then compares with the mean over the 48 starters and exact_share is None. sample_error is the
-    mean absolute error against the value with one random starter (figure 6), or mean_absolute_error without one.
-    """
-
-    mean_absolute_error: float
-    exact_share: float | None
-    sample_error: float
-    loss: float  # mean of the last minibatches, points squared (head `categorical`: nats)
-    hands: int
-
-
 class ShowPretraining(Learner):
     """Steps are minibatches. The network is trained in place, and measured over all hands after the last one.
 
-    result: what was measured, None before. seconds: of all steps.
+    seconds: of all steps.
     """
 
     unit = "minibatches"
@@ -77,7 +60,6 @@ class ShowPretraining(Learner):
             torch.optim.SGD(parameters, options.lr, MOMENTUM) if self.sgd else torch.optim.Adam(parameters, fused=True)
         )
         self.losses = torch.zeros((), device=setting.device)  # their sum since the last report
-        self.result: PretrainingResult | None = None
         self._drawn: tuple[Tensor, Tensor] | None = None
         self._end_epoch()
 
@@ -94,10 +76,7 @@ class ShowPretraining(Learner):
             self.losses.zero_()
             metrics = {"pretraining/loss": loss, "pretraining/lr": self.optimizer.param_groups[0]["lr"]}
             if self.steps_done == self.num_steps:
-                self.result = self._measure(loss)
-                names = ("mean_absolute_error", "exact_share", "sample_error")
-                values = {f"pretraining/{name}": getattr(self.result, name) for name in names}
-                metrics |= {tag: value for tag, value in values.items() if value is not None}
+                metrics |= {f"pretraining/{name}": value for name, value in self._measure().items()}
         self.seconds += time.perf_counter() - begin
         return metrics
 
@@ -127,18 +106,21 @@ class ShowPretraining(Learner):
         """The next one begins with what the generator then draws."""
         self._epoch, self._drawn = self.generator.get_state(), None
 
-    def _measure(self, loss: float) -> PretrainingResult:
+    def _measure(self) -> Metrics:
+        """How well the network knows the show, over all hands; errors in points.
+
+        exact_share: of hands exact after rounding. With a random starter the value is an expectation: the mean absolute
+        error is then that from the mean over the 48 starters, and sample_error (figure 6) that from the value with one.
+        """
         predicted = predicted_values(self.network, self.encoder, self.states)
         samples = _targets(self.hands, self.options, self.generator)
         expected = starter_means(self.hands) if self.options.starter else samples
         self._values = predicted, expected
-        return PretrainingResult(
-            mean_absolute_error=float(np.abs(predicted - expected).mean()),
-            exact_share=None if self.options.starter else float(np.mean(np.round(predicted) == expected)),
-            sample_error=float(np.abs(predicted - samples).mean()),
-            loss=loss,
-            hands=len(self.hands),
-        )
+        compared = {"mean_absolute_error": expected, "sample_error": samples}
+        errors = {name: float(np.abs(predicted - values).mean()) for name, values in compared.items()}
+        if self.options.starter:
+            return errors
+        return errors | {"exact_share": float((predicted.round() == expected).mean())}
 
     def show(self, writer: Any, step: int) -> None:
         """The figure of what was measured."""

@@ -101,7 +101,6 @@ def test_fixed_discards_train_the_play_alone(tmp_path: Path, monkeypatch: pytest
     settings.pretraining.enabled = True  # there is nothing to pretrain
     result = run(tmp_path, settings, progress=lambda done, found: figures.append(found))
     assert result.agent.discard_q is None and result.agent.discards_by.name == "greedy"
-    assert result.pretraining is None
     checkpoint = load_weights(tmp_path)
     assert checkpoint.discard_network is None and checkpoint.discard_encoder is None
     assert checkpoint.play_network is not None
@@ -123,7 +122,7 @@ def pretraining(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             for parameter in stage.network.parameters():
                 if parameter.dim() == 1:
                     parameter.fill_(0.5)
-        stage.steps_done, stage.result = stage.num_steps, "pretrained"
+        stage.steps_done = stage.num_steps
         return {}
 
     monkeypatch.setattr(ShowPretraining, "step", step)
@@ -134,10 +133,10 @@ def test_pretraining_comes_first_and_once(pretraining: list[int], tmp_path: Path
     half, whole = small(iterations=2), small(iterations=4)
     for settings in (half, whole):
         settings.pretraining.enabled = True
-    result = run(tmp_path / "whole", whole)
-    assert result.pretraining == "pretrained" and len(pretraining) == 1
+    run(tmp_path / "whole", whole)
+    assert len(pretraining) == 1
     run(tmp_path / "halves", half)
-    assert run(tmp_path / "halves", whole, resume=True).pretraining is None
+    run(tmp_path / "halves", whole, resume=True)
     assert len(pretraining) == 2
     assert_same_runs(tmp_path / "whole", tmp_path / "halves")
     whole.learner.iterations = 0
