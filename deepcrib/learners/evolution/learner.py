@@ -161,7 +161,7 @@ def _require_options(options: EvolutionOptions) -> None:
                 f"learner.parents={options.parents}: expected at most learner.population={options.population}"
             )
         return
-    refuse_unread(options, ("sigma", "population", "parents"), "learner.update=population")
+    refuse_unread(options, ("population", "parents"), "learner.update=population")
     if options.adjust == "merge" and options.rate > 1:  # the gap becomes |1 - 2 rate| times as wide with every hand
         raise OptionError(
             f"learner.rate={options.rate:g}: with learner.adjust=merge values diverge above 1, expected at most 1"

@@ -45,11 +45,11 @@ class EvolutionOptions(LearnerOptions):
     threshold: float = option(1.0, "weights are adjusted below this share of these points", fraction)
     adjust: str = option(
         "merge",
-        "values of wrong and right cards move together; or toward: docs/results/evolution.md",
+        "values of wrong and right cards move together; or toward, punish, mutate, select: docs/results/evolution.md",
         one_in("deepcrib.learners.evolution.steps:ADJUSTMENTS"),
     )
-    rate: float = option(0.5, "rate of merge (share of the gap) and toward", positive)
+    rate: float = option(0.5, "rate of merge (share of the gap), toward and punish", positive)
+    sigma: float = option(0.1, "noise of mutate and select; of a population the initial one, which it adapts", positive)
 
-    sigma: float = option(0.1, "initial noise of mutants, which adapts", positive)
     population: int = option(64, "mutants per generation", at_least(2))
     parents: int = option(16, "number of fittest mutants; their mean starts the next generation", at_least(1))

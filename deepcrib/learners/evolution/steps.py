@@ -9,13 +9,13 @@ import numpy as np
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.strategies.discards import best_or_any
 from deepcrib.game.policies import count_choices, pick
-from deepcrib.game.randomness import EVOLUTION_STEP, hash_key
+from deepcrib.game.randomness import EVOLUTION_STEP, gaussian, hash_key
 from deepcrib.kernels import Part, jit
 from deepcrib.learners.evolution.agent import add_features, fill_keep_values
 from deepcrib.learners.evolution.deals import DEALT, deal_show, fill_show_points
 
-ADJUSTMENTS = ("merge", "toward")
-MERGE = 0
+ADJUSTMENTS = ("mutate", "select", "toward", "merge", "punish")
+MUTATE, SELECT, TOWARD, MERGE, PUNISH = range(len(ADJUSTMENTS))
 PLAYERS = 2
 
 
@@ -24,7 +24,7 @@ class ThresholdUpdate(NamedTuple):
 
     adjust: one of ADJUSTMENTS, by number. same: both players get both hands of a deal, each against the other. rival:
     points are held against the other player's, else against the best discard of the deal. crib: it counts.
-    threshold: the share of those points that must be reached. rate: size of a step.
+    threshold: the share of those points that must be reached. sigma, rate: size of a step.
     """
 
     adjust: int
@@ -32,6 +32,7 @@ class ThresholdUpdate(NamedTuple):
     rival: bool
     crib: bool
     threshold: float
+    sigma: float
     rate: float
 
 
@@ -79,11 +80,23 @@ class Keep(NamedTuple):
 
 
 @jit
-def adjust_weights(weights: np.ndarray, own: Keep, reference: Keep, method: ThresholdUpdate) -> None:
-    """Change weights [G] of one role after a hand whose discard fell short of another one."""
+def adjust_weights(
+    weights: np.ndarray, own: Keep, points: np.ndarray, reference: Keep, method: ThresholdUpdate, key: int
+) -> None:
+    """Change weights [G] of one role after a hand, points [15] by discard, that fell short of another discard."""
+    if method.adjust in (MUTATE, SELECT):
+        before = weights.copy()
+        for i in range(len(weights)):
+            weights[i] += method.sigma * gaussian(key, 1 + i)
+        if method.adjust == SELECT:
+            mutant = choose_keep(own.hand, weights, key)
+            if points[mutant] <= points[own.action]:
+                weights[:] = before
+        return
     wanted = np.zeros(len(weights), dtype=np.int64)
     add_features(own.hand, own.action, -1, wanted)
-    add_features(reference.hand, reference.action, 1, wanted)
+    if method.adjust != PUNISH:
+        add_features(reference.hand, reference.action, 1, wanted)
     if method.adjust == MERGE:
         _merge(weights, wanted, method.rate)
     else:
@@ -134,8 +147,9 @@ def learn_from_deals(seed: int, first: int, last: int, weights: np.ndarray, meth
                 action = actions[player, role]
                 if is_short(own[action], target, method.threshold):
                     adjusted += 1
+                    key = hash_key(seed, number, PLAYERS + player, role, EVOLUTION_STEP)
                     kept, right = Keep(hands[role], action), Keep(hands[rival_role], reference)
-                    adjust_weights(weights[player, role], kept, right, method)
+                    adjust_weights(weights[player, role], kept, own, right, method, key)
     return seen, adjusted
 
 

@@ -160,7 +160,7 @@ def test_fractions_of_players_stand_in_their_order() -> None:
 
 
 def plain_method(adjust: str, **options: Any) -> ThresholdUpdate:
-    plain = {"same": True, "rival": True, "crib": False, "threshold": 1.0, "rate": 0.25}
+    plain = {"same": True, "rival": True, "crib": False, "threshold": 1.0, "sigma": 0.1, "rate": 0.25}
     return ThresholdUpdate(adjust=ADJUSTMENTS.index(adjust), **{**plain, **options})
 
 
@@ -169,17 +169,21 @@ def adjusted(adjust: str, weights: np.ndarray, **options: Any) -> np.ndarray:
     hand = sorted(cards("AC 2C 3C 4C KC KD"))
     actions = list(combinations(range(6), 2))
     own, right = actions.index((0, 1)), actions.index((4, 5))
+    points = np.array([show(kept_by(hand, action), cards("9S")[0]) for action in range(15)])
     changed = weights.copy()
     dealt = np.array(hand, dtype=np.int8)
-    adjust_weights(changed, Keep(dealt, own), Keep(dealt, right), plain_method(adjust, **options))
+    adjust_weights(changed, Keep(dealt, own), points, Keep(dealt, right), plain_method(adjust, **options), 77)
     return changed
 
 
-def test_missed_ranks_rise_and_wrongly_kept_ones_fall() -> None:
-    """Ace and two missed, two kings kept."""
+@pytest.mark.parametrize(
+    ("adjust", "changes"), [("toward", {0: 0.25, 1: 0.25, 12: -0.5}), ("punish", {2: -0.25, 3: -0.25, 12: -0.5})]
+)
+def test_missed_ranks_rise_and_wrongly_kept_ones_fall(adjust: str, changes: dict[int, float]) -> None:
+    """Ace and two missed, two kings kept; to be punished are all four cards kept."""
     expected = np.zeros(13)
-    expected[[0, 1, 12]] = 0.25, 0.25, -0.5
-    np.testing.assert_allclose(adjusted("toward", np.zeros(13)), expected)
+    expected[list(changes)] = list(changes.values())
+    np.testing.assert_allclose(adjusted(adjust, np.zeros(13)), expected)
 
 
 def test_merge_moves_both_sides_together() -> None:
@@ -189,6 +193,31 @@ def test_merge_moves_both_sides_together() -> None:
     np.testing.assert_allclose(adjusted("merge", weights)[[0, 1, 12]], [0.25, 0.45, 0.65])
     found = adjusted("merge", weights, rate=0.5)
     assert found[[0, 1]].mean() == pytest.approx(found[12])
+
+
+def test_mutations_are_kept_always_or_where_they_score_more() -> None:
+    weights = np.linspace(0, 1.2, 13)
+    assert (adjusted("mutate", weights) != weights).all()
+    np.testing.assert_array_equal(adjusted("select", weights, sigma=1e-6), weights)  # the same choice again
+    found = adjusted("select", weights, sigma=3.0)
+    hand = sorted(cards("AC 2C 3C 4C KC KD"))
+    if (found != weights).any():
+        values = [sum(found[rank(card)] for card in kept_by(hand, action)) for action in range(15)]
+        chosen = int(np.argmax(values))
+        starter = cards("9S")[0]
+        assert show(kept_by(hand, chosen), starter) > show(kept_by(hand, 0), starter)
+
+
+def test_mutations_are_standard_normal_times_sigma() -> None:
+    hand = np.array(sorted(cards("AC 2C 3C 4C KC KD")), dtype=np.int8)
+    own, other, points, draws = Keep(hand, 0), Keep(hand, 1), np.zeros(15, dtype=np.int64), []
+    for key in range(400):
+        weights = np.zeros(13)
+        adjust_weights(weights, own, points, other, plain_method("mutate", sigma=2.0), key)
+        draws.append(weights)
+    found = np.concatenate(draws)
+    assert abs(found.mean()) < 4 * 2 / np.sqrt(5200) and found.std() == pytest.approx(2.0, rel=0.04)
+    assert (np.abs(found) < 2).mean() == pytest.approx(0.6827, abs=4 * 0.0065)
 
 
 @given(st.integers(-30, 30), st.integers(-30, 30))
@@ -231,7 +260,14 @@ def test_values_that_are_no_numbers_choose_any_discard() -> None:
     assert found == set(range(15))
 
 
-@pytest.mark.parametrize("options", [{"adjust": "toward", "rate": 1e308}, {"update": "population", "sigma": 1e308}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"adjust": "toward", "rate": 1e308},
+        {"update": "population", "sigma": 1e308},
+        {"adjust": "mutate", "sigma": 1e308},
+    ],
+)
 def test_values_beyond_all_numbers_stop_the_run(options: dict[str, Any], tmp_path: Path) -> None:
     """1e308 is a number, and the sum of two is none."""
     with pytest.raises(DivergenceError, match="values are not finite; lower learner.rate or learner.sigma"):
