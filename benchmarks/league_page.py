@@ -40,9 +40,8 @@ def standings() -> Iterator[str]:
     yield line("", "agent", "rating [95%]", "win rate [95%]", "points a hand [95%]", "a best responder gains [95%]")
     yield "|--:|---|--:|--:|--:|--:|"
     for name, row in zoo.standings().items():
-        gained = bounds(*estimate(row, "ceiling_both")) if row["ceiling_both"] else "-"
         figures = bounds(*estimate(row, "rating"), ".0f"), percent(*estimate(row, "win_rate"))
-        yield line(row["rank"], f"`{name}`", *figures, bounds(*estimate(row, "gain")), gained)
+        yield line(row["rank"], f"`{name}`", *figures, bounds(*estimate(row, "gain")), zoo.ceiling(row) or "-")
 
 
 def heat_map(names: list[str], pairings: list[dict[str, str]]) -> Any:

@@ -157,7 +157,7 @@ def standings() -> dict[str, dict[str, str]]:
 
 def standing(row: Mapping[str, str], agents: int, deals: int) -> LeaguePlace:
     """A row of it, as a card has it."""
-    exploited = estimate(row, "ceiling_both") if row["ceiling_both"] else None
+    exploited = estimate(row, "ceiling_both") if row["ceiling_both"] and not row["ceiling_hands"] else None
     figures: dict[str, Any] = {name: estimate(row, name) for name in ("rating", "win_rate", "gain")}
     return LeaguePlace(int(row["rank"]), agents, **figures, exploited=exploited, deals=deals if exploited else 0)
 
@@ -166,6 +166,12 @@ def estimate(row: Mapping[str, str], name: str) -> tuple[float, float, float]:
     """A figure of a row with its interval."""
     low, high = (float(row[f"{name}_{bound}"]) for bound in ("low", "high"))
     return float(row[name]), low, high
+
+
+def ceiling(row: Mapping[str, str]) -> str:
+    """What a best responder gains on the agent of a row, or at least what networks do; nothing where none has tried."""
+    least = "at least " if row["ceiling_hands"] else ""
+    return least + bounds(*estimate(row, "ceiling_both")) if row["ceiling_both"] else ""
 
 
 # --- tables for people ------------------------------------------------------------------------------------------
@@ -178,7 +184,7 @@ def top_table(rows: Mapping[str, Mapping[str, str]]) -> str:
         "|--:|---|--:|--:|--:|--:|",
     ]
     for name, row in list(rows.items())[:TOP]:
-        gained = bounds(*estimate(row, "ceiling_both")) if row["ceiling_both"] else "not known"
+        gained = ceiling(row) or "not known"
         figures = (bounds(*estimate(row, "rating"), ".0f"), percent(*estimate(row, "win_rate")))
         lines.append(
             f"| {row['rank']} | `{name}` | {' | '.join(figures)} | {bounds(*estimate(row, 'gain'))} | {gained} |"

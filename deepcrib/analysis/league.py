@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import numpy as np
 from rich.table import Table
 
@@ -22,8 +23,27 @@ if TYPE_CHECKING:
 
 RESPONDER = ("both", *ROLES)
 """The roles in which a best responder is measured, and first the mean of them."""
-Ceilings = Mapping[str, Mapping[str, tuple[float, float, float]]]
-"""`{agent: {role: (estimate, low, high)}}`: points a hand that an exact best responder gains on it, by RESPONDER."""
+
+
+class Ceiling(msgspec.Struct):
+    """Points a hand that a responder gains on an agent, `{role: (estimate, low, high)}`, by RESPONDER.
+
+    terms: what it was measured with. Where these have `hands`, networks learned from so many to beat the agent: a best
+    responder gains that at least. Else it is the best one's.
+    """
+
+    terms: dict[str, Any]
+    roles: dict[str, tuple[float, float, float]]
+
+    @property
+    def least(self) -> str:
+        """What stands before the figure."""
+        return "at least " if self.terms.get("hands") else ""
+
+
+Ceilings = Mapping[str, Ceiling]
+"""By agent."""
+_UNKNOWN = Ceiling({}, {})
 _NAME_WIDTH = 28
 
 
@@ -113,10 +133,10 @@ def league_tables(title: str, league: League, ceilings: Ceilings | None = None) 
         (
             *ranked[place],
             *(_half(row.rating, 1, ".0f"), _half(row.win_rate, 100, ".1f"), _half(row.gain, 1, "+.2f")),
-            " / ".join(f"{known[role][0]:+.2f}" if role in known else NONE for role in ROLES),
+            known.least + " / ".join(f"{known.roles[role][0]:+.2f}" if role in known.roles else NONE for role in ROLES),
         )
         for place, row in enumerate(league.rows)
-        for known in [(ceilings or {}).get(row.agent, {})]
+        for known in [(ceilings or {}).get(row.agent, _UNKNOWN)]
     ]
     standings = plain_table("standings, ± 95%", (*columns, *heads), rows)
     for table in (cross, standings):
@@ -135,15 +155,19 @@ def _whole(league: League, name: str, other: str) -> str:
 
 
 def standings_csv(league: League, ceilings: Ceilings | None = None) -> str:
-    """One line an agent, each figure with its bounds; empty where it is not known."""
+    """One line an agent, each figure with its bounds; empty where it is not known.
+
+    ceiling_hands: from which a responder learned that gains the ceiling at least; empty where it is the best one's.
+    """
     ceilings = ceilings or {}
     figures = ("rating", "win_rate", "gain", *(f"ceiling_{role}" for role in RESPONDER))
     heads = [f"{figure}{bound}" for figure in figures for bound in ("", "_low", "_high")]
-    lines: list[list[Any]] = [["rank", "agent", "games", *heads]]
+    lines: list[list[Any]] = [["rank", "agent", "games", *heads, "ceiling_hands"]]
     for number, row in enumerate(league.rows, start=1):
-        known = ceilings.get(row.agent, {})
-        values = [row.rating, row.win_rate, row.gain, *(known.get(role) for role in RESPONDER)]
-        lines.append([number, row.agent, row.games, *(x for value in values for x in (value or ("", "", "")))])
+        known = ceilings.get(row.agent, _UNKNOWN)
+        values = [row.rating, row.win_rate, row.gain, *(known.roles.get(role) for role in RESPONDER)]
+        figures_of = [x for value in values for x in (value or ("", "", ""))]
+        lines.append([number, row.agent, row.games, *figures_of, known.terms.get("hands", "")])
     return csv_text(lines)
 
 

@@ -96,13 +96,11 @@ def pairs_table(title: str, result: HandPairs) -> Table:
 
 
 def exploit_table(title: str, found: Exploitability) -> Table:
-    """Points a hand that a best responder gains, by its role."""
-    columns: dict[str, Cell] = {
-        "responder's role": "{0}",
-        "points a hand [95%]": "{1.gain:.3f} [{1.ci_low:.3f}, {1.ci_high:.3f}]",
-        "by discards": "{1.discards:.3f}",
-        "by play": "{1.play:.3f}",
-    }
+    """Points a hand that a best responder gains, by its role; of another responder what it gains at least."""
+    parts: dict[str, Cell] = {"by discards": "{1.discards:.3f}", "by play": "{1.play:.3f}"}
+    least, parts = ("at least ", {}) if found.total.play is None else ("", parts)
+    gain = f"{least}{{1.gain:.3f}} [{{1.ci_low:.3f}}, {{1.ci_high:.3f}}]"
+    columns: dict[str, Cell] = {"responder's role": "{0}", "points a hand [95%]": gain, **parts}
     return table_of(title, {**found.roles, "both": found.total}.items(), columns)
 
 

@@ -90,6 +90,7 @@ JOBS = {
                 "deepcrib evaluate play agent=greedy_minimax opponent=greedy hands=20000",
                 "deepcrib evaluate pairs agent=td_perceptron opponent=random pairs=20000",
                 "deepcrib evaluate agent=expected_value opponent=greedy exploit=true deals=1000",
+                "deepcrib evaluate agent=minimax opponent=greedy exploit=learned hands=1000000",
                 "deepcrib evaluate audit agent=td_perceptron opponent=greedy hands=200",
                 "deepcrib evaluate agent=greedy opponent=hand_max_avg duplicate=true until=significant games=100000",
             ),

@@ -5,10 +5,12 @@ Best responders, which take a while to import, are imported by what needs them: 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from omegaconf import MISSING
+from rich.table import Table
 
 from deepcrib.agents import Agent, make_agent
 from deepcrib.analysis.tables import (
@@ -24,14 +26,17 @@ from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import Evaluation, check_games, evaluate
 from deepcrib.evaluation.hands import check_hands, hand_pairs, play_only
 from deepcrib.evaluation.sequential import StoppingRule, check_pairs, evaluate_until
+from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import chosen_task, refuse_given, working
-from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.shared.console import Bars, short_path
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.options import at_least, one_of, option, optional, seed_value
 
-GAMES, PLAY = "games", "play"
-PLAY_HANDS, AUDIT_HANDS = 20_000, 200
+GAMES, PLAY, LEARNED = "games", "play", "learned"
+PLAY_HANDS, AUDIT_HANDS, DEALS = 20_000, 200, 1000
+Measure = Callable[[Run, Bars], tuple[dict[str, Any], Table]]
+"""What an agent loses to a responder, of the summary, and as a table."""
 
 
 @dataclass
@@ -42,15 +47,17 @@ class Config:
     agent: Any = option(MISSING, "a name, a checkpoint path or {name: NAME, option: value}", spec=True)
     opponent: Any = option("deterministic", "the same forms as agent", spec=True)
     games: int = option(10000, "number of games; the maximum with until", at_least(1))
-    hands: int | None = option(None, "hands of the task play (20,000) or audit (200)", optional(at_least(2)))
+    hands: int | None = option(
+        None, "of play (20,000), audit (200), or the training of exploit=learned (1,000,000)", optional(at_least(2))
+    )
     pairs: int = option(20000, "pairs of hands of the task pairs; each player deals once in a pair", at_least(2))
     exploit: Any = option(
         False,
         "true: also measure what the agent loses to its best responder, points per hand; play: in the play alone, after"
-        " the agent's own discards",
-        one_of(False, True, PLAY),
+        " the agent's own discards; learned: at least, by networks that train against it, of any agent",
+        one_of(False, True, PLAY, LEARNED),
     )
-    deals: int = option(1000, "deals that exploit is measured on")
+    deals: int | None = option(None, "deals that exploit is measured on; default 1,000, with exploit=learned 20,000")
     worst: int = option(20, "number of decisions that audit lists", at_least(0))
     seed: int = option(1, "of everything random", seed_value)
     duplicate: bool = option(
@@ -76,7 +83,7 @@ def run(config: Config, run: Run) -> Outcome:
     """Measure `agent` against `opponent` in the way that the task names."""
     task = chosen_task(config, _TASKS)
     if not config.exploit:
-        refuse_given(config, ["deals"], "only for exploit=true and exploit=play")
+        refuse_given(config, ["deals"], "only for exploit=true, exploit=play and exploit=learned")
     agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
     return task(config, run, agent, opponent)
 
@@ -85,12 +92,7 @@ def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     """Play the match, or play until it is decided, and summarise it for `agent`."""
     check_games(config.games, config.duplicate, config.games_per_match)
     rule = _rule(config)
-    if config.exploit:
-        from deepcrib.evaluation.exploit import check_deals
-        from deepcrib.search.best_response import BestResponseAgent
-
-        check_deals(config.deals)
-        BestResponseAgent(agent)  # refuses what cannot be measured, before a match is played for it
+    measure = _exploiting(config, agent)
     match = (agent, opponent, config.games, config.seed)
     with working(run, config.threads) as bars:
         counter = bars.counter("games" if rule is None else "games, at most", config.games)
@@ -104,7 +106,10 @@ def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
             interval = f"{100 * (1 - rule.alpha):g}%, always valid"
             outcome = _outcome(config, agent, opponent, stopped.evaluation, interval)
             outcome.summary = stopped.to_dict()
-        return _with_exploit(config, agent, outcome, bars) if config.exploit else outcome
+        if measure is not None:
+            loss, table = measure(run, bars)
+            outcome = Outcome({**outcome.summary, "exploit": loss}, (*outcome.tables, table))
+        return outcome
 
 
 def _outcome(
@@ -168,19 +173,56 @@ def _audit(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     return Outcome(found.to_dict(), (*worst, audit_table(title, found)))
 
 
-def _with_exploit(config: Config, agent: Agent, outcome: Outcome, bars: Bars) -> Outcome:
-    """The outcome of a match, and what the agent loses to its best responder."""
-    from deepcrib.evaluation.exploit import exploit
+def _exploiting(config: Config, agent: Agent) -> Measure | None:
+    """What measures what the agent loses to a responder; what cannot be is refused before a match is played for it."""
+    if config.exploit == LEARNED:
+        return _learned(config, agent)
+    refuse_given(config, ["hands"], "only for play, audit and exploit=learned")
+    if not config.exploit:
+        return None
+    from deepcrib.evaluation.exploit import check_deals, exploit
+    from deepcrib.search.best_response import BestResponseAgent
 
-    discards, counter = config.exploit != PLAY, bars.counter("deals", config.deals)
-    found = exploit(agent, config.deals, config.seed, discards=discards, progress=counter)
-    where = "" if discards else " in the play alone"
-    title = f"what {agent.name} loses to its best responder{where}: {config.deals:,} deals, seed {config.seed}"
-    return Outcome({**outcome.summary, "exploit": found.to_dict()}, (*outcome.tables, exploit_table(title, found)))
+    deals = DEALS if config.deals is None else config.deals
+    check_deals(deals)
+    BestResponseAgent(agent)
+
+    def measure(run: Run, bars: Bars) -> tuple[dict[str, Any], Table]:
+        discards, counter = config.exploit != PLAY, bars.counter("deals", deals)
+        found = exploit(agent, deals, config.seed, discards=discards, progress=counter)
+        where = "" if discards else " in the play alone"
+        title = f"what {agent.name} loses to its best responder{where}: {deals:,} deals, seed {config.seed}"
+        return found.to_dict(), exploit_table(title, found)
+
+    return measure
+
+
+def _learned(config: Config, agent: Agent) -> Measure:
+    """The same of networks that learn to beat the agent: a lower bound."""
+    from deepcrib.evaluation.exploit import check_deals
+    from deepcrib.jobs import learned_response as learned
+
+    deals = learned.DEALS if config.deals is None else config.deals
+    check_deals(deals)
+    hands = learned.HANDS if config.hands is None else config.hands
+    learner = learned.make_responder(config.agent, hands, config.seed, config.device)
+
+    def measure(run: Run, bars: Bars) -> tuple[dict[str, Any], Table]:
+        folder = run.folder.path / "response"
+        found = learned.learned_response(learner, agent, deals, folder, bars)
+        run.notes.append(f"the responder, an agent: {short_path(folder / WEIGHTS_FILE)}")
+        words = f"networks that learned from {hands:,} hands against it, {learner.seconds:,.0f} s"
+        title = f"what {agent.name} loses to {words}: {deals:,} deals, seed {config.seed}"
+        return found.to_dict() | {"hands": hands, "seconds": learner.seconds}, exploit_table(title, found)
+
+    return measure
 
 
 _TASKS = {
-    GAMES: (_games, {"games", "exploit", "deals", "duplicate", "games_per_match", "until", "difference", "alpha"}),
+    GAMES: (
+        _games,
+        {"games", "hands", "exploit", "deals", "duplicate", "games_per_match", "until", "difference", "alpha"},
+    ),
     PLAY: (_play, {"hands", "duplicate"}),
     "pairs": (_pairs, {"pairs"}),
     "audit": (_audit, {"hands", "worst"}),

@@ -43,8 +43,8 @@ class AdaptiveAgent:
     """Learns its opponent within a match; for two players.
 
     agent, rollouts: whose networks play, and are oneself, as in `LookaheadAgent`. library: whom the opponent may be
-    like. odds: how much likelier than oneself, and all that is unknown, the others together must be before one of them is
-    believed. hands, within, late: as in `LookaheadAgent`.
+    like. odds: how much likelier than oneself, and all that is unknown, the others together must be before one of them
+    is believed. hands, within, late: as in `LookaheadAgent`.
     """
 
     num_players = frozenset({2})

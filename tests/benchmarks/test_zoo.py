@@ -29,6 +29,16 @@ def test_the_cards_say_what_the_league_said() -> None:
             assert (card.league.exploited is None) == (card.league.deals == 0)
 
 
+def test_what_networks_gain_is_a_lower_bound() -> None:
+    row = {"ceiling_both": "0.5", "ceiling_both_low": "0.4", "ceiling_both_high": "0.6", "ceiling_hands": ""}
+    assert zoo.ceiling(row) == "+0.50 [+0.40, +0.60]"
+    assert zoo.ceiling(row | {"ceiling_hands": "9000"}) == "at least +0.50 [+0.40, +0.60]"
+    assert zoo.ceiling(row | {"ceiling_both": ""}) == ""
+    figures = {f"{name}{end}": "1" for name in ("rating", "win_rate", "gain") for end in ("", "_low", "_high")}
+    place = zoo.standing(row | figures | {"rank": "1", "ceiling_hands": "9000"}, 2, 40)
+    assert place.exploited is None and place.deals == 0
+
+
 def test_pages_are_those_of_the_cards_and_of_the_league() -> None:
     assert (WEIGHTS / "README.md").read_text(encoding="utf-8") == zoo.cards_page()
     assert zoo.top_table(zoo.standings()) in zoo.README.read_text(encoding="utf-8")

@@ -83,7 +83,7 @@ def shortened(command: str, trained: Path, recorded: Path) -> list[str]:
         count = "pairs" if words[1] == "pairs" else "hands"
         return [*(word for word in words if not word.startswith(f"{count}=")), f"{count}=4"]
     if job == "evaluate":
-        words = ["deals=4" if word.startswith("deals=") else word for word in words]
+        words = [re.sub("^hands=.*", "hands=64", re.sub("^deals=.*", "deals=4", word)) for word in words]
     if job == "tournament":
         return [*(word for word in words if not word.startswith("games=")), "games=20"]
     added = [word for word in SHORT.get(job, []) if word.startswith("experiment=") or "games" in word or job == "train"]

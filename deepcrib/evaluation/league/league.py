@@ -212,12 +212,14 @@ def reopen(pairing: Pairing, folder: Path) -> Pairing:
 
 
 def pairing_file(folder: Path, pairing: Pairing) -> Path:
-    """Where a pairing is kept in a league's run folder; names that no file can have get a hash."""
-    text = "--".join(pairing.names)
+    """Where a pairing is kept in a league's run folder."""
+    return folder / PAIRINGS / f"{file_name('--'.join(pairing.names))}.json"
+
+
+def file_name(text: str) -> str:
+    """The names of agents as that of a file; those that no file can have get a hash."""
     plain = re.sub(r"[^\w.()-]+", "_", text)
-    if plain != text:
-        plain = f"{plain[-80:]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-    return folder / PAIRINGS / f"{plain}.json"
+    return plain if plain == text else f"{plain[-80:]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _short(value: Any) -> str:

@@ -89,6 +89,6 @@ def _checkpoints(config: Config, run: Run) -> Outcome:
 _TASKS = {
     "round_robin": (_round_robin, {"agents"}),
     "checkpoints": (_checkpoints, {"run", "against"}),
-    "league": (run_league, {"agents", "games_of", "games_per_match", "deals", "deals_of"}),
+    "league": (run_league, {"agents", "games_of", "games_per_match", "deals", "deals_of", "hands_of"}),
 }
 """By task what runs it, and the options that not every task reads."""

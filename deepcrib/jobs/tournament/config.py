@@ -24,6 +24,7 @@ class Config:
     games_of: Any = option(None, "league: maximum number of games of an agent, {minimax: 2000}")
     deals: int = option(0, "league: deals that a best responder's gain on each agent is measured on; 0: off")
     deals_of: Any = option(None, "league: maximum number of deals of an agent, {td_perceptron: 40}; play networks: 40")
+    hands_of: Any = option(None, "league: hands that networks learn from to beat an agent, {minimax: 100000}")
     games_per_match: int = option(
         1, "league: so many games are a match, of which agents may remember what they saw", at_least(1)
     )

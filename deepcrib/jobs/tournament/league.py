@@ -13,6 +13,7 @@ from deepcrib.agents.asking import knows_probabilities
 from deepcrib.agents.base import play_policy_of
 from deepcrib.analysis.figures import save_png
 from deepcrib.analysis.league import (
+    Ceiling,
     Ceilings,
     League,
     league_figure,
@@ -22,12 +23,13 @@ from deepcrib.analysis.league import (
     standings_csv,
 )
 from deepcrib.errors import OptionError, RunError
+from deepcrib.evaluation.exploit import Exploitability, check_deals, exploit
 from deepcrib.evaluation.exploit import __file__ as exploit_file
-from deepcrib.evaluation.exploit import check_deals, exploit
 from deepcrib.evaluation.league.league import (
     MEMBERS,
     Pairing,
     all_members,
+    file_name,
     identity,
     plan_pairings,
     play_pairing,
@@ -45,7 +47,7 @@ GAMES = 20_000
 ASKED_DEALS = 40
 """At most so many deals for the gain on an agent that has to be asked for every play: half a second each, or more."""
 FIGURE = "league.png"
-CEILINGS = "ceilings.json"
+CEILINGS, RESPONSES = "ceilings.json", "responses"
 
 
 def run_league(config: Config, run: Run) -> Outcome:
@@ -65,13 +67,13 @@ def run_league(config: Config, run: Run) -> Outcome:
         device=config.device,
     )
     pairings = [reopen(pairing, folder) for pairing in pairings]
-    deals = _deals(config, agents, named)
+    plan = _ceiling_terms(config, agents, named)
     with working(run, config.threads) as bars:
         count = bars.counter("games", sum(pairing.terms["games"] for pairing in pairings))
         count(sum(pairing.sums.games for pairing in pairings))
         for pairing in pairings:
             play_pairing(pairing, agents, folder, count)
-        gains = ceilings(agents, named, deals, config.seed, folder, bars)
+        gains = ceilings(agents, named, plan, folder, bars)
     league = league_of(pairings)
     _write(folder, league, gains, pairings)
     title = f"{len(agents)} agents, {len(pairings)} pairings, seed {config.seed}"
@@ -110,43 +112,61 @@ def _limits(option: str, given: Any, specs: Mapping[str, Any], least: int, unit:
     return {name: given.get(name, given.get(kind)) for name, kind in kinds.items() if name in given or kind in given}
 
 
-class _Gains(msgspec.Struct):
-    """An agent's entry in CEILINGS. roles: as in `Ceilings`."""
+def _ceiling_terms(config: Config, agents: Mapping[str, Agent], specs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What the gain on each agent is to be measured with; where it has `hands`, networks learn from so many."""
+    plan: dict[str, dict[str, Any]] = {
+        name: {"deals": deals, "sources": source_hash(Path(exploit_file).resolve())}
+        for name, deals in _deals(config, agents, specs).items()
+    }
+    if config.hands_of is not None:
+        from deepcrib.jobs import learned_response as learned
 
-    terms: dict[str, Any]
-    roles: dict[str, tuple[float, float, float]]
+        own = {
+            "deals": learned.DEALS,
+            "device": config.device,
+            "sources": source_hash(Path(learned.__file__).resolve()),
+        }
+        hands = _limits("hands_of", config.hands_of, specs, learned.LEAST_HANDS, "hands")
+        plan |= {name: {"hands": number, **own} for name, number in hands.items()}
+    return {name: {**own, "seed": config.seed, "agent": identity(specs[name])} for name, own in plan.items()}
+
+
+def _learned(name: str, agent: Agent, spec: Any, terms: Mapping[str, Any], folder: Path, bars: Bars) -> Exploitability:
+    """What networks gain on an agent that learn to beat it; they stay in the league's folder."""
+    from deepcrib.jobs.learned_response import learned_response, make_responder
+
+    learner = make_responder(spec, terms["hands"], terms["seed"], terms["device"])
+    return learned_response(learner, agent, terms["deals"], folder / RESPONSES / file_name(name), bars)
 
 
 def ceilings(
-    agents: Mapping[str, Agent], specs: Mapping[str, Any], deals: Mapping[str, int], seed: int, folder: Path, bars: Bars
+    agents: Mapping[str, Agent], specs: Mapping[str, Any], plan: Mapping[str, dict[str, Any]], folder: Path, bars: Bars
 ) -> Ceilings:
-    """Points a hand that a best responder gains on each agent over its deals, by the responder's role and in both.
+    """Points a hand that a responder gains on each agent of the plan, by the responder's role and in both.
 
     What an earlier league in this folder found, by the same terms, is not measured again.
     """
     path = folder / CEILINGS
-    if not deals:
+    if not plan:
         return {}
     try:
-        known = msgspec.convert(read_json(path), dict[str, _Gains])
+        known = msgspec.convert(read_json(path), dict[str, Ceiling])
     except msgspec.ValidationError:
         raise RunError(f"{path} is damaged: remove it, and its gains are measured again") from None
-    count = bars.counter("deals", sum(deals.values()))
-    for name, number in deals.items():
-        terms = {
-            "deals": number,
-            "seed": seed,
-            "agent": identity(specs[name]),
-            "sources": source_hash(Path(exploit_file).resolve()),
-        }
+    count = bars.counter("deals", sum(terms["deals"] for terms in plan.values()))
+    for name, terms in plan.items():
         if name in known and known[name].terms == terms:
-            count(number)
+            count(terms["deals"])
+            continue
+        if "hands" in terms:
+            measured = _learned(name, agents[name], specs[name], terms, folder, bars)
+            count(terms["deals"])
         else:
-            measured = exploit(agents[name], number, seed, progress=count)
-            roles = {"both": measured.total, **measured.roles}
-            known[name] = _Gains(terms, {r: (g.gain, g.ci_low, g.ci_high) for r, g in roles.items()})
-            write_json(path, msgspec.to_builtins(known))
-    return {name: known[name].roles for name in deals}
+            measured = exploit(agents[name], terms["deals"], terms["seed"], progress=count)
+        roles = {"both": measured.total, **measured.roles}
+        known[name] = Ceiling(terms, {r: (g.gain, g.ci_low, g.ci_high) for r, g in roles.items()})
+        write_json(path, msgspec.to_builtins(known))
+    return {name: known[name] for name in plan}
 
 
 def _write(folder: Path, league: League, gains: Ceilings, pairings: Sequence[Pairing]) -> None:

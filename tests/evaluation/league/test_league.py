@@ -14,7 +14,7 @@ from rich.console import Console
 from deepcrib.agents import make_agent
 from deepcrib.agents.packaged import CHAMPIONS_OWN
 from deepcrib.agents.specs.registry import BUILDERS
-from deepcrib.analysis.league import league_of, league_tables
+from deepcrib.analysis.league import RESPONDER, Ceiling, league_of, league_tables
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import evaluate
@@ -223,14 +223,19 @@ def many(num: int) -> list[league.Pairing]:
 def test_twenty_agents_fit_the_screen() -> None:
     found = league_of(many(20))
     console = Console(width=100, record=True, file=open(os.devnull, "w"), highlight=False)  # noqa: SIM115
-    ceilings = {found.names[0]: {"pone": (0.31, 0.3, 0.32)}}
+    known = [
+        Ceiling({}, {"pone": (0.31, 0.3, 0.32)}),
+        Ceiling({"hands": 9}, dict.fromkeys(RESPONDER, (0.31, 0.3, 0.32))),
+    ]
+    ceilings = dict(zip(found.names, known, strict=False))
     for table in league_tables("20 agents", found, ceilings):
         console.print(table)
     text = console.export_text()
     assert all(len(line.rstrip()) <= 100 for line in text.splitlines())
     rows = [line for line in text.splitlines() if line.startswith("20 semi_pure_pegging")]
     assert len(rows) == 1 and len(rows[0].split()) == 22  # its rank, its name and twenty cells
-    assert "+0.31 / -" in text and text.count("- / -") == 19
+    assert "+0.31 / -" in text and text.count("- / -") == 18
+    assert "at least +0.31 / +0.31" in text
     assert "│ 20 │" in text
 
 
