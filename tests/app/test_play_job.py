@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Callable
 from fcntl import ioctl
 from pathlib import Path
 from select import select
@@ -17,7 +18,7 @@ from select import select
 import pytest
 
 from deepcrib.agents import AgentError
-from deepcrib.app import Setup
+from deepcrib.app import Session, Setup
 from deepcrib.cli import main
 from deepcrib.files import runs
 from deepcrib.jobs import play as job
@@ -69,9 +70,13 @@ def test_wrong_options_are_refused(
 
 def fake_evening(setup: Setup) -> None:
     """A person who plays a hand of the first game, without a screen."""
-    session = setup.start(0)
-    setup.games.append(session)
-    while session.game["hand_number"] < 1:
+    setup.games.append(setup.start(0))
+    play_on(setup.games[0], lambda session: bool(session.game["hand_number"] >= 1))
+
+
+def play_on(session: Session, until: Callable[[Session], bool]) -> None:
+    """The person throws the first two cards and plays the first that may be played."""
+    while not until(session):
         if session.to_choose is None:
             session.step()
         elif session.to_choose == session.person:
@@ -99,6 +104,25 @@ def test_the_run_folder_holds_record_and_summary_and_the_game_goes_on(
     again = str(runs.Path(tmp_path / "more" / "game.jsonl"))
     assert f"to go on: deepcrib play resume={again}" in capsys.readouterr().out.replace("\n", "")  # and again
     assert more.events[: len(record.events)] == record.events and more.seed == 4
+
+
+def test_who_learns_says_what_it_believes_of_the_person(
+    terminal: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After two games, of both: the first slot, always, is nobody's way but random's."""
+
+    def two_games(setup: Setup) -> None:
+        for number in range(2):
+            setup.games.append(setup.start(number))
+            play_on(setup.games[-1], lambda session: session.over)
+
+    monkeypatch.setattr(job, "run_app", two_games)
+    opponent = "opponent={name: adaptive, agent: quick, library: [greedy, random], hands: 2, late: 121}"
+    assert play(opponent, "hints=[]", "seed=4", out=tmp_path / "run") == 0
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    hands = sum(game["hands"] for game in summary["games"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(rf"adaptive: after {hands} hands you discard like random \(\d+%\) and play like random", said)
 
 
 @pytest.mark.parametrize(
