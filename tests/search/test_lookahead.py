@@ -12,11 +12,15 @@ import pytest
 
 from deepcrib.agents import make_agent
 from deepcrib.agents.base import AgentError
+from deepcrib.exact.beliefs.cribs import expected_cribs
 from deepcrib.game.cards import parse_cards
+from deepcrib.game.engine import Games
 from deepcrib.game.engine.batch import games_seen
 from deepcrib.game.observations import DiscardObservation, PlayObservation, opening
 from deepcrib.matches.games import play_match
 from deepcrib.search import lookahead
+from deepcrib.search.adaptive import Pair
+from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.drawn_hands import draw_hands
 from deepcrib.search.lookahead import LookaheadAgent
 from deepcrib.search.win_chances import chances_of, win_chances
@@ -95,6 +99,50 @@ def test_cards_are_worth_their_mean_over_every_hand() -> None:
             for ranks, number in ways.items():
                 total += number * worth((own, tuple(hidden[ranks])), series, ME, int(o.hand[row, slot]))
             assert found[row, slot] == pytest.approx(total / sum(ways.values()), abs=0.03)
+
+
+def test_a_scripted_opponent_is_answered_exactly() -> None:
+    """Without doubt, and while points count, by the best response's cards."""
+    o = positions(40, seed=3)
+    agent = looker(opponent=make_agent("greedy"), doubt=0.0, late=121)
+    response = BestResponseAgent(make_agent("greedy"))
+    response._model = model_of("greedy")
+    values, slots = response.play_values(o), agent.play(o)
+    assert np.allclose(values[np.arange(len(o)), slots], values.max(axis=1))
+
+
+def test_another_opponent_plays_on_for_itself() -> None:
+    """In the opponent's seat that one is asked, and nobody else; in the own seat the rollouts."""
+    o = positions(40, seed=4)
+    o = o.take(np.flatnonzero((o.legal.sum(axis=1) > 1) & (o.seat == 0))[:6])
+    random, own = make_agent("random"), Valued()
+    opponent, asked = Pair(random, random), {"opponent": [], "own": []}
+    opponent.play_policy = None
+
+    def watch(whose: str, choose: Any) -> Any:
+        def watched(seen: PlayObservation) -> np.ndarray:
+            asked[whose].append(seen.seat)
+            return choose(seen)
+
+        return watched
+
+    opponent.play, own.play_probabilities = watch("opponent", random.play), watch("own", own.play_probabilities)
+    LookaheadAgent(own, opponent=opponent, hands=20).play(o)
+    assert set(np.concatenate(asked["opponent"])) == {1} and set(np.concatenate(asked["own"])) == {0}
+
+
+def test_cribs_are_those_of_the_opponent() -> None:
+    """Nothing is added to the values where the opponent throws as oneself; against another one, its own."""
+    table = Games(range(40), 3)
+    seen = table.discard_observation(table.deal(), np.zeros(40, dtype=np.int8))
+    assert (looker().discard_values(seen) == 0).all()
+    same = LookaheadAgent(Valued(), opponent=Valued())
+    np.testing.assert_allclose(same.discard_values(seen), 0, atol=1e-9)
+    other = LookaheadAgent(Valued(), opponent=make_agent("random")).discard_values(seen)
+    mine, theirs = (model_of(name).arrays for name in ("greedy", "random"))
+    cribs = [expected_cribs(arrays, seen.hand, seen.is_dealer) for arrays in (theirs, mine)]
+    np.testing.assert_allclose(other, cribs[0] - cribs[1], atol=0.05)  # suits are left out of the models here
+    assert np.abs(other).max() > 0.2
 
 
 def test_drawn_hands_are_as_likely_as_they_should_be() -> None:
