@@ -72,9 +72,9 @@ class Uniform(AdaptiveAgent):
     """Believes one of the library at random, decision by decision, whatever it sees."""
 
     def believed(self, observation: DiscardObservation | PlayObservation) -> NDArray[np.int64]:
-        """[N, 3]."""
+        """[N, 2]."""
         models = (observation.key >> np.uint64(7)) % np.uint64(len(self.opponents.models) - 1)
-        return np.stack([models, models, np.ones_like(models)], axis=1).astype(np.int64)
+        return np.stack([models, models], axis=1).astype(np.int64)
 
 
 def uniform() -> Agent:

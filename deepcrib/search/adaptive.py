@@ -20,6 +20,7 @@ from deepcrib.search.lookahead import HANDS, LATE, WITHIN, LookaheadAgent, check
 from deepcrib.search.opponents import DISCARDS, NOISES, PLAYS, Opponents, chances_of
 
 ODDS = 20.0
+STRANGE = 0.2
 OWN = -1
 """In place of a model: nobody has been found, and the own way stands."""
 
@@ -43,8 +44,9 @@ class AdaptiveAgent:
     """Learns its opponent within a match; for two players.
 
     agent, rollouts: whose networks play, and are oneself, as in `LookaheadAgent`. library: whom the opponent may be
-    like. odds: how much likelier than oneself, and all that is unknown, the others together must be before one of them
-    is believed. hands, within, late: as in `LookaheadAgent`.
+    like. odds: how much likelier than oneself the others together must be before the likeliest of them is believed; one
+    that this opponent departs from in a fifth of its choices (STRANGE) is not. hands, within, late: as in
+    `LookaheadAgent`.
     """
 
     num_players = frozenset({2})
@@ -68,7 +70,7 @@ class AdaptiveAgent:
         self.opponents = Opponents([agent, *library])
         self._options: dict[str, Any] = {"rollouts": rollouts, "hands": hands, "within": within, "late": late}
         self._own = LookaheadAgent(agent, **{**self._options, "within": 0})
-        self._against: dict[tuple[int, int, int], LookaheadAgent] = {}
+        self._against: dict[tuple[int, int], LookaheadAgent] = {}
         self.agent = agent
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
@@ -90,16 +92,16 @@ class AdaptiveAgent:
         return choices
 
     def believed(self, observation: DiscardObservation | PlayObservation) -> NDArray[np.int64]:
-        """[N, 3] the models that discard and play like the opponent, by number in the library or OWN; and the noise."""
+        """[N, 2] the models that discard and play like the opponent, by number in the library, or OWN."""
         beliefs = self.opponents.beliefs(observation.past, observation.seat)
-        found = np.full((len(observation), 3), OWN)
-        for kind, posterior in ((DISCARDS, beliefs.discards), (PLAYS, beliefs.plays)):
-            others = posterior[:, 1:, :-1].reshape(len(posterior), -1)  # the noisiest are strangers, like nobody
-            left = others.sum(axis=1) > self.odds * (1 - others.sum(axis=1))
-            best = others[left].argmax(axis=1) if left.any() else np.empty(0, dtype=np.int64)
-            found[left, kind] = best // (len(NOISES) - 1)
-            if kind == PLAYS:
-                found[left, 2] = best % (len(NOISES) - 1)
+        found = np.full((len(observation), 2), OWN)
+        for kind, posterior in enumerate(beliefs):
+            models = posterior.sum(axis=2)
+            best = models[:, 1:].argmax(axis=1) if models.shape[1] > 1 else np.zeros(len(models), dtype=np.int64)
+            of_best = posterior[np.arange(len(best)), (best + 1) % models.shape[1]]
+            is_like = of_best @ NOISES < STRANGE * of_best.sum(axis=1)
+            left = is_like & (1 - models[:, 0] > self.odds * models[:, 0])
+            found[left, kind] = best[left]
         return found
 
     def believes(self, past: Past, seat: int) -> str:
@@ -110,14 +112,11 @@ class AdaptiveAgent:
         ways = [f"{names[int(p.argmax())]} ({100 * p.max():.0f}%)" for p in likely]
         return f"after {past.lengths[0]} hands you discard like {ways[DISCARDS]} and play like {ways[PLAYS]}"
 
-    def _looks_ahead(self, discards: int, plays: int, noise: int) -> LookaheadAgent:
+    def _looks_ahead(self, discards: int, plays: int) -> LookaheadAgent:
         if discards == plays == OWN:
             return self._own
-        key = discards, plays, noise
-        if key not in self._against:
+        if (discards, plays) not in self._against:
             by = [self.opponents.models[number + 1] for number in (discards, plays)]
-            options = self._options | {"doubt": float(NOISES[noise]) if noise >= 0 else 0.1}
-            if plays == OWN:
-                options["within"] = 0
-            self._against[key] = LookaheadAgent(self.agent, opponent=Pair(*by), **options)
-        return self._against[key]
+            options = self._options | ({"within": 0} if plays == OWN else {})
+            self._against[discards, plays] = LookaheadAgent(self.agent, opponent=Pair(*by), **options)
+        return self._against[discards, plays]

@@ -1,8 +1,9 @@
 """Which of several players the opponent of a match is like, by Bayes' rule from the hands that were shown.
 
-Discards and plays are judged apart, for a player may throw like one and play like another. A hypothesis is a model and
-how often it does anything else instead. After every hand there is a small chance that the opponent is another one from
-now on (fixed share, Herbster and Warmuth 1998), so that no evidence is ever final.
+Discards and plays are judged apart, for a player may throw like one and play like another; but half of the prior is
+that both are the same one's. A hypothesis is a model and how often it does anything else instead. After every hand
+there is a small chance that the opponent is another one from now on (fixed share, Herbster and Warmuth 1998), so that
+no evidence is ever final.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ NOISES = np.array([0.02, 0.1, 0.3])
 """How often a hypothesis lets its model do anything that the rules allow."""
 _CHANGE = 1 / 200
 """Chance after each hand that the opponent is another one."""
+_SAME_ONE = 0.5
+"""Chance that an opponent discards and plays like one and the same model."""
 _TIMES = 3  # an agent that cannot tell its probabilities is asked
 _REMEMBERED = 64  # agents
 DISCARDS, PLAYS = range(2)
@@ -144,6 +147,9 @@ class Opponents:
                 break
             self._count_hand(past.hands, evidence, *places)
         found = evidence.posteriors[past.rows, others]
+        models = found.sum(axis=3) / self._prior.sum(axis=1)  # [N, 2, K], over their prior
+        found = found * (1 - _SAME_ONE + _SAME_ONE * models[:, ::-1, :, None])
+        found /= found.sum(axis=(2, 3), keepdims=True)
         return Beliefs(found[:, DISCARDS], found[:, PLAYS])
 
     def _count_hand(

@@ -40,7 +40,8 @@ def test_beliefs_are_bayes_rule() -> None:
     found = Opponents(models).beliefs(past.seen(np.arange(6)), np.zeros(6, dtype=np.int8))
     priors = np.array([1 / 2, 1 / 4, 1 / 4])[:, None] / len(NOISES) * np.ones(len(NOISES))
     for row in range(6):
-        for kind, posterior in ((DISCARDS, found.discards[row]), (PLAYS, found.plays[row])):
+        apart = []
+        for kind in (DISCARDS, PLAYS):
             believed = priors
             for hand in past.records[row, :3]:
                 believed = believed * np.array(
@@ -48,7 +49,14 @@ def test_beliefs_are_bayes_rule() -> None:
                 )
                 believed = believed / believed.sum()
                 believed = (1 - whom._CHANGE) * believed + whom._CHANGE * priors
-            np.testing.assert_allclose(posterior, believed, rtol=1e-9)
+            apart.append(believed)
+        joint = np.zeros((len(models), len(NOISES), len(models), len(NOISES)))  # by model and noise of both
+        for d, p in np.ndindex(len(models), len(models)):
+            together = 1 / 2 + (d == p) / 2 / priors[d].sum()
+            joint[d, :, p] = apart[DISCARDS][d][:, None] * apart[PLAYS][p] * together
+        joint /= joint.sum()
+        np.testing.assert_allclose(found.discards[row], joint.sum(axis=(2, 3)), rtol=1e-9)
+        np.testing.assert_allclose(found.plays[row], joint.sum(axis=(0, 1)), rtol=1e-9)
 
 
 def chance(model: Any, hand: Any, kind: int, noise: float) -> float:
@@ -130,7 +138,7 @@ def test_it_keeps_to_its_own_way_where_nobody_predicts_better() -> None:
     table = Games(range(150), 1, past=past)
     table.deal()
     believed = agent.believed(table.discard_observation(np.arange(150), np.zeros(150, dtype=np.int8)))
-    left = int((believed[:, :2] != OWN).any(axis=1).sum())
+    left = int((believed != OWN).any(axis=1).sum())
     assert left <= 150 / 20 + 3 * math.sqrt(150 / 20)
 
 
