@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
@@ -68,8 +69,14 @@ def reviews_table(title: str, reviews: Mapping[str, Review]) -> Table:
         "hands": lambda _, review: str(len(review.hands)),
         "points lost": "{1.lost:.2f}",
         "a hand": "{1.per_hand:.2f}",
+        "better than\nthe cards": lambda _, review: f"{np.mean(review.beyond):+.2f}" if review.beyond else NONE,
     }
     return table_of(escape(title), reviews.items(), columns)
+
+
+def beyond_cards_line(who: str, a_hand: Interval) -> str:
+    """`Ann: +1.20 [+0.31, +2.09] points a hand better than the cards`."""
+    return f"{who}: {bounds(*a_hand)} points a hand better than the cards"
 
 
 def losses_table(title: str, losses: Mapping[str, Loss]) -> Table:

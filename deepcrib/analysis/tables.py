@@ -23,15 +23,19 @@ Cell = str | Callable[..., str]
 NONE = "-"
 
 
-def percent(share: float, low: float, high: float, *, suffix: str = "%", sign: str = "") -> str:
+def percent(share: float, low: float | None, high: float | None, *, suffix: str = "%", sign: str = "") -> str:
     """`53.5% [53.2, 53.8]`: a share with its 95% interval, or alone where there is none."""
     shown = f"{100 * share:{sign}.1f}{suffix}"
-    return shown if math.isnan(low) else f"{shown} [{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"
+    if low is None or high is None or math.isnan(low):
+        return shown
+    return f"{shown} [{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"
 
 
-def bounds(estimate: float, low: float, high: float, form: str = "+.2f") -> str:
+def bounds(estimate: float, low: float | None, high: float | None, form: str = "+.2f") -> str:
     """`+0.12 [-0.03, +0.27]`: an estimate with its interval, or alone where there is none."""
-    return f"{estimate:{form}}" + ("" if math.isnan(low) else f" [{low:{form}}, {high:{form}}]")
+    if low is None or high is None or math.isnan(low):
+        return f"{estimate:{form}}"
+    return f"{estimate:{form}} [{low:{form}}, {high:{form}}]"
 
 
 def win_rate(found: Any) -> str:
@@ -149,6 +153,7 @@ def match_table(title: str, evaluation: Evaluation, unit: str | None = None) -> 
         ("skunks for - against", f"{evaluation.skunks:,} - {evaluation.skunks_against:,}"),
         ("game points for - against", f"{evaluation.game_points:,} - {evaluation.game_points_against:,}"),
         ("points a hand, agent / opponent", points),
+        *_luck_rows(evaluation, unit if evaluation.normal_low is None else "95%"),
         ("mean margin (points a game)", f"{evaluation.margin:+.2f}"),
         ("hands a game", f"{evaluation.hands_per_game:.2f}"),
     ]
@@ -156,6 +161,25 @@ def match_table(title: str, evaluation: Evaluation, unit: str | None = None) -> 
         speed = f"{evaluation.seconds:.2f} ({evaluation.games / evaluation.seconds:,.0f})"
         rows.append(("seconds (games a second)", speed))
     return plain_table(title, ("metric", "value"), rows)
+
+
+def _luck_rows(evaluation: Evaluation, unit: str) -> list[tuple[str, str]]:
+    """The difference a hand, and what is left without the luck of the cards, where that was measured."""
+    free = evaluation.luck_free
+    if free is None:
+        return []
+    rate = percent(free.win_rate, free.ci_low, free.ci_high)
+    plain = bounds(evaluation.hand_margin, evaluation.hand_margin_low, evaluation.hand_margin_high)
+    margin = bounds(free.hand_margin, free.hand_margin_low, free.hand_margin_high)
+    return [
+        (f"win rate without the cards' luck [{unit}]", f"{rate}{_as_games(free.times_win_rate)}"),
+        ("points a hand, difference [95%]", plain),
+        ("... without the cards' luck [95%]", f"{margin}{_as_games(free.times_hand_margin)}"),
+    ]
+
+
+def _as_games(times: float | None) -> str:
+    return "" if times is None else f", as {times:.1f} times the games"
 
 
 def points_table(title: str, evaluation: Evaluation) -> Table:

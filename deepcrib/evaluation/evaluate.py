@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
+from deepcrib.evaluation.luck import LuckFree, card_luck, luck_free
 from deepcrib.evaluation.metrics import Metrics
 from deepcrib.game.rules import KINDS, SKUNK_MARGIN
 from deepcrib.intervals import normal, pairs_interval, ratio_interval, wilson
@@ -33,7 +34,7 @@ class Evaluation(Metrics):
         last hand cut short at 121 lowers none of them.
     points_per_hand: all points over all hands, the cut ones included. hand_margin: points_per_hand less the opponent's.
         Both with their 95% intervals (_low and _high) over games, or pairs; None of a single one.
-    game_points: 2 for a win, 3 for a win by a skunk.
+    game_points: 2 for a win, 3 for a win by a skunk. luck_free: where it was measured.
     """
 
     games: int
@@ -63,6 +64,7 @@ class Evaluation(Metrics):
     first_deal_win_rate: float | None
     second_deal_win_rate: float | None
     seconds: float
+    luck_free: LuckFree | None = None
 
 
 def evaluate(
@@ -74,17 +76,19 @@ def evaluate(
     duplicate: bool = False,
     dealing: str = "acc",
     games_per_match: int = 1,
+    luck: bool = False,
     device: str = "cpu",
     progress: Progress | None = None,
 ) -> Evaluation:
     """Play full games to 121 between two agents, or agent specs, and summarise them for the first.
 
-    games_per_match: so many games are a match, of which agents remember what they saw (`play_match`). `progress` is
-    called with the number of games finished since its last call.
+    games_per_match: so many games are a match, of which agents remember what they saw (`play_match`). luck: also take
+    the luck of the cards off. `progress` is called with the number of games finished since its last call.
     """
     check_games(games, duplicate, games_per_match)
     players = [make_agent(spec, device) for spec in (agent, opponent)]
     how: dict[str, Any] = {"duplicate": duplicate, "dealing": dealing, "games_per_match": games_per_match}
+    how["measure"] = card_luck() if luck else None
     result = play_match(players, games, seed, **how, progress=progress)
     return summarise(result, duplicate=duplicate, games_per_match=games_per_match)
 
@@ -119,7 +123,7 @@ def summarise(
     unit_hands = np.bincount(units, result.hands)
     own, other = (np.bincount(units, points[:, player]) for player in (agent, opponent))
     a_hand, hand_margin = ratio_interval(own, unit_hands), ratio_interval(own - other, unit_hands)
-    dealt_first = result.first_dealer == agent
+    dealt_first, beyond = result.first_dealer == agent, result.measured
     return Evaluation(
         games=games,
         wins=wins,
@@ -148,6 +152,7 @@ def summarise(
         first_deal_win_rate=_share(won[dealt_first]),
         second_deal_win_rate=_share(won[~dealt_first]),
         seconds=float(result.seconds),
+        luck_free=luck_free(beyond[:, agent], won, units, unit_hands, hand_margin) if beyond.size else None,
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from deepcrib.evaluation.evaluate import ROLES, Evaluation, summarise
+from deepcrib.evaluation.luck import MARGIN, recorded_beyond
 from deepcrib.game.rules import KINDS
 from deepcrib.intervals import Interval, mean_interval, wilson
 from deepcrib.matches import MatchResult
@@ -45,7 +46,8 @@ class PlayedGame:
 class Baseline:
     """What some people did against one agent. evaluation: as of a match, the people being the agent of it.
 
-    first_deals: games in which the person dealt first. points, opponent_points: with intervals over hands.
+    first_deals: games in which the person dealt first. points, opponent_points: with intervals over hands, as beyond:
+    points a hand of the final margin beyond the luck of the cards (`luck`).
     """
 
     people: tuple[str, ...]
@@ -54,11 +56,12 @@ class Baseline:
     first_deals: int
     points: _Points
     opponent_points: _Points
+    beyond: Interval
 
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values, for `summary.json`; None for a bound that a single hand does not give."""
         own, other = (_plain(points) for points in (self.points, self.opponent_points))
-        return asdict(self) | {"points": own, "opponent_points": other}
+        return asdict(self) | {"points": own, "opponent_points": other, "beyond": self.beyond._asdict()}
 
 
 def played_games(
@@ -131,6 +134,7 @@ def _result(record: GameRecord, state: Any, seat: int, number: int) -> MatchResu
         counts=state["counts"][None, seats],
         first_dealer=np.array([seats.index(first_dealer)], dtype=np.int8),
         seconds=0.0,
+        measured=recorded_beyond(record).sum(axis=0)[None, seats],
     )
 
 
@@ -162,6 +166,7 @@ def _baseline(opponent: str, games: Sequence[PlayedGame]) -> Baseline:
         first_deals=int((result.first_dealer == 0).sum()),
         points=_points([(game.record, game.seat) for game in games]),
         opponent_points=_points([(game.record, 1 - game.seat) for game in games]),
+        beyond=mean_interval(np.concatenate([recorded_beyond(g.record)[:, g.seat, MARGIN] for g in games])),
     )
 
 

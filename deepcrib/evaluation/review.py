@@ -18,6 +18,7 @@ from deepcrib.agents.asking import knows_probabilities
 from deepcrib.agents.base import play_policy_of
 from deepcrib.errors import OptionError, UserError
 from deepcrib.evaluation.evaluate import ROLES
+from deepcrib.evaluation.luck import MARGIN, recorded_beyond
 from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, price, worst_of
 from deepcrib.game.engine.phases import DISCARD
 from deepcrib.game.observations import DiscardObservation, PlayObservation
@@ -67,7 +68,8 @@ class Review:
     """The choices of a seat in a game. opponent: who the best response answers; stand_in: not who really sat there.
 
     hands: those in which the seat has chosen something, in order; their decisions are those that were a choice.
-    worst: the costliest of all decisions that lost something, these first.
+    worst: the costliest of all decisions that lost something, these first. beyond: points of the final margin that each
+    hand played to its end brought beyond the luck of its cards (`luck`).
     """
 
     player: str
@@ -76,6 +78,7 @@ class Review:
     stand_in: bool
     hands: list[HandReview]
     worst: list[Decision]
+    beyond: list[float]
 
     @property
     def lost(self) -> float:
@@ -109,7 +112,8 @@ def review(
         _price_hands(responder, [chosen[number] for number in numbers])
     hands = [hand for hand, _ in chosen]
     costliest = worst_of((decision for hand in hands for decision in hand.decisions), worst)
-    return Review(record.players[seat].name, seat, responder.to.name, stand_in, hands, costliest)
+    beyond = recorded_beyond(record)[:, seat, MARGIN].tolist()
+    return Review(record.players[seat].name, seat, responder.to.name, stand_in, hands, costliest, beyond)
 
 
 def check_seat(record: GameRecord, seat: int) -> None:

@@ -10,6 +10,9 @@ All m whose capital has not reached 1/alpha form a confidence sequence, valid at
 McAuliffe, Sekhon 2021; by betting: Waudby-Smith, Ramdas 2024). The stake is averaged over many sizes, half of the
 capital betting on a higher mean and half on a lower one (their hedged capital; with a mixture of stakes, as of Orabona,
 Jun 2024). The match stops when the interval leaves out 1/2, or lies within 1/2 +- difference.
+
+Without the luck of the cards (`luck`) a pair may come to any number, on which one cannot bet. Its confidence sequence
+is asymptotic: valid at all times from some number of pairs on (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas 2024).
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import Evaluation, check_games, summarise
+from deepcrib.evaluation.luck import CHANCE, card_luck
 from deepcrib.intervals import Interval
 from deepcrib.matches import MatchResult, Progress, play_match
 
@@ -37,6 +41,7 @@ SHARES = np.array([0.0, 0.5, 1.0])
 # ten to ten million pairs, equally many for each order of magnitude.
 _STAKES = np.geomspace(1e-3, 0.95, 48)
 _FIRST_BATCH, _LAST_BATCH, _CYCLE = 128, 8192, 4  # games
+_FIRST_FREE, _NARROWEST = 64, 1000  # pairs before which the asymptotic sequence says nothing, and where it is best
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,8 @@ class StoppingRule:
 class SequentialEvaluation:
     """A match that could stop early.
 
-    evaluation: of the games up to the stop, win_rate with the interval that is valid there, of level 1 - alpha.
+    evaluation: of the games up to the stop, win_rate with the interval that is valid there, of level 1 - alpha; with
+    luck_free, its win_rate has decided.
     verdict: `better` or `worse` (the agent), `equal` (within `difference` of 1/2), or `undecided` after the last game.
     max_games: how many would have been played at most.
     """
@@ -95,38 +101,53 @@ def evaluate_until(
     *,
     duplicate: bool = False,
     dealing: str = "acc",
+    luck: bool = False,
     device: str = "cpu",
     progress: Progress | None = None,
 ) -> SequentialEvaluation:
     """Play full games to 121 between two agents, or agent specs, until `rule` has decided, `games` at most.
 
-    What comes out is what `evaluate` makes of the first so many games of the same match, but for the interval.
+    What comes out is what `evaluate` makes of the first so many games of the same match, but for the intervals.
+    luck: the win rate without the luck of the cards decides.
     `progress` is called with the number of games finished since its last call. Raises OptionError.
     """
     check_pairs(games)
     players = [make_agent(spec, device) for spec in (agent, opponent)]
     parts: list[MatchResult] = []
     means = np.empty(0)
+    options: dict[str, Any] = {"duplicate": duplicate, "dealing": dealing, "measure": card_luck() if luck else None}
     stop, verdict = games // 2, UNDECIDED
     while 2 * len(means) < games:
         done = 2 * len(means)
         first = done // 2 if duplicate else done
-        part = play_match(players, _batch(done, games), seed, duplicate=duplicate, dealing=dealing, first_game=first)
+        part = play_match(players, _batch(done, games), seed, first_game=first, **options)
         parts.append(part)
-        means = np.concatenate([means, (part.winner == 0).reshape(-1, 2).mean(axis=1)])
+        means = np.concatenate([means, _pair_means(part, luck)])
         if progress is not None:
             progress(len(part.winner))
-        found = first_stop(means, rule, done // 2)
+        found = first_stop(means, rule, done // 2, luck)
         if found is not None:
             stop, verdict = found
             break
     played = MatchResult.concatenate(parts)
     result = replace(played.take(slice(2 * stop)), seconds=played.seconds)
-    interval = always_valid(pair_counts(means[:stop])[-1], rule.alpha)
+    interval = always_valid(pair_counts(_pair_means(result, luck=False))[-1], rule.alpha)
     evaluation = summarise(result, duplicate=duplicate)
     honest = replace(evaluation, ci_low=interval.low, ci_high=interval.high, normal_low=None, normal_high=None)
     honest = replace(honest, hand_margin_low=None, hand_margin_high=None)
+    if honest.luck_free is not None:
+        mean, half = (column[-1] for column in free_intervals(means[:stop], rule.alpha))
+        bounds: dict[str, Any] = {"ci_low": mean - half, "ci_high": mean + half} if np.isfinite(half) else {}
+        free = replace(honest.luck_free, ci_low=None, ci_high=None, hand_margin_low=None, hand_margin_high=None)
+        honest.luck_free = replace(free, **bounds)
     return SequentialEvaluation(honest, verdict, rule, games)
+
+
+def _pair_means(result: MatchResult, luck: bool) -> NDArray[np.float64]:
+    """[P] share of the games that the agent wins of each pair; luck: without the luck of the cards."""
+    won = 0.5 + result.measured[:, 0, CHANCE] if luck else result.winner == 0
+    means: NDArray[np.float64] = won.reshape(-1, 2).mean(axis=1)
+    return means
 
 
 def check_pairs(games: int) -> None:
@@ -142,17 +163,20 @@ def _batch(done: int, games: int) -> int:
     return min(size - size % _CYCLE, games - done)
 
 
-def first_stop(means: NDArray[np.float64], rule: StoppingRule, start: int = 0) -> tuple[int, str] | None:
+def first_stop(
+    means: NDArray[np.float64], rule: StoppingRule, start: int = 0, luck: bool = False
+) -> tuple[int, str] | None:
     """(pairs, verdict) at the first of the pairs means [P] at which `rule` has decided, or None.
 
-    means: 0, 0.5 or 1, in the order of play. start: so many pairs are known not to have decided it.
+    means: 0, 0.5 or 1, in the order of play; any numbers with luck, which is taken off. start: so many pairs are known
+    not to have decided it.
     """
     counts = pair_counts(means)[start:]
-    estimate = counts @ SHARES / counts.sum(axis=1)
+    estimate, half = (column[start:] for column in free_intervals(means, rule.alpha))
     limit = -math.log(rule.alpha)
 
     def left_out(mean: float) -> NDArray[np.bool_]:
-        return log_capital(counts, mean) >= limit
+        return np.abs(estimate - mean) > half if luck else log_capital(counts, mean) >= limit
 
     unequal, near = left_out(0.5), np.abs(estimate - 0.5) < rule.difference
     equal = near & ~unequal & left_out(0.5 - rule.difference) & left_out(0.5 + rule.difference)
@@ -193,6 +217,19 @@ def always_valid(counts: ArrayLike, alpha: float = 0.05) -> Interval:
         return outside
 
     return Interval(mean, end(0.0), end(1.0))
+
+
+def free_intervals(values: NDArray[np.float64], alpha: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Means of the first 1, 2, ... of values [P], and the half widths of their asymptotic confidence sequence."""
+    n = np.arange(1, len(values) + 1)
+    means = values.cumsum() / n
+    squares = ((values - 0.5) ** 2).cumsum()
+    variances = (squares + 0.25) / n - (means - 0.5) ** 2  # as if one more had come out to 0 or 1: none is free of it
+    wanted = -2 * math.log(alpha)
+    rho = (wanted + math.log(wanted + 1)) / _NARROWEST  # squared, narrowest there
+    scale = n * rho + 1
+    halves = np.sqrt(variances * 2 * scale / (n**2 * rho) * np.log(np.sqrt(scale) / alpha))
+    return means, np.where(n < _FIRST_FREE, np.inf, halves)
 
 
 def log_capital(counts: ArrayLike, mean: float) -> NDArray[np.float64]:

@@ -68,6 +68,9 @@ class Config:
         "so many games are a match, of which agents may remember what they saw; the interval is over matches",
         at_least(1),
     )
+    luck: bool = option(
+        False, "also show win rate and points a hand without the luck of the cards; with until that win rate decides"
+    )
     until: str | None = option(
         None, "significant: stop when the interval excludes 50%, or lies close to it", optional(one_of("significant"))
     )
@@ -96,7 +99,8 @@ def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     match = (agent, opponent, config.games, config.seed)
     with working(run, config.threads) as bars:
         counter = bars.counter("games" if rule is None else "games, at most", config.games)
-        options: dict[str, Any] = {"duplicate": config.duplicate, "dealing": config.rules.name, "progress": counter}
+        options: dict[str, Any] = {"duplicate": config.duplicate, "dealing": config.rules.name, "luck": config.luck}
+        options |= {"progress": counter}
         if rule is None:
             found = evaluate(*match, **options, games_per_match=config.games_per_match)
             outcome = _outcome(config, agent, opponent, found)
@@ -221,7 +225,7 @@ def _learned(config: Config, agent: Agent) -> Measure:
 _TASKS = {
     GAMES: (
         _games,
-        {"games", "hands", "exploit", "deals", "duplicate", "games_per_match", "until", "difference", "alpha"},
+        {"games", "hands", "exploit", "deals", "duplicate", "games_per_match", "luck", "until", "difference", "alpha"},
     ),
     PLAY: (_play, {"hands", "duplicate"}),
     "pairs": (_pairs, {"pairs"}),

@@ -13,6 +13,7 @@ from rich.markup import escape
 from deepcrib.agents import make_agent
 from deepcrib.analysis.record_tables import (
     baselines_table,
+    beyond_cards_line,
     game_title,
     losses_table,
     recorded_points_table,
@@ -22,6 +23,7 @@ from deepcrib.analysis.tables import match_table, worst_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.recorded import BY, HINTS, baselines, paper_baseline, played_games, whole_games
 from deepcrib.evaluation.review import Loss, losses_by_kind, review
+from deepcrib.intervals import mean_interval
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import chosen_task, need_modules
 from deepcrib.jobs.shared.console import Bars
@@ -137,6 +139,7 @@ def _count(config: Config, run: Run, bars: Bars) -> Outcome:
     for baseline in found:
         title = f"{', '.join(baseline.people)} against {baseline.opponent}"
         tables += [recorded_points_table(f"points: {title}", baseline), match_table(escape(title), baseline.evaluation)]
+        run.notes.append(beyond_cards_line(title, baseline.beyond))
     people = len({game.person.name for game in games})
     title = f"people against agents: {_games(len(games))}, {people} {'person' if people == 1 else 'people'}"
     summary = {"task": "humans", "games": len(games), "left_out": left_out, "by": config.by, "hints": config.hints}
@@ -176,6 +179,9 @@ def _review(config: Config, run: Run, bars: Bars) -> Outcome:
         found = review(record, seat, worst=config.worst, opponent=opponent, progress=counter)
         reviews[f"{number}: {game_title(record, seat)}"] = found
     losses = losses_by_kind([hand for found in reviews.values() for hand in found.hands])
+    for player in dict.fromkeys(found.player for found in reviews.values()):
+        beyond = [points for found in reviews.values() if found.player == player for points in found.beyond]
+        run.notes += [beyond_cards_line(player, mean_interval(beyond))] if beyond else []
     tables = [
         worst_table(escape(f"{name}: {found.lost:.2f} points lost"), found.worst)
         for name, found in reviews.items()

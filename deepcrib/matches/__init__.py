@@ -3,6 +3,7 @@
 from deepcrib.matches.games import (
     LOCKSTEP_GAMES,
     MatchResult,
+    Measure,
     Progress,
     Recorder,
     Rows,
@@ -15,6 +16,7 @@ from deepcrib.matches.games import (
 __all__ = [
     "LOCKSTEP_GAMES",
     "MatchResult",
+    "Measure",
     "Progress",
     "Recorder",
     "Rows",

@@ -7,7 +7,7 @@ depend on how its games are batched (network values may differ in their last bit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
@@ -30,6 +30,8 @@ SCRIPTED_GAMES = 2048
 _ROUNDS = 16  # parts a thread before progress is told
 Progress = Callable[[int], None]
 Rows = NDArray[np.int64]
+Measure = Callable[[Games, Rows, NDArray[np.int16]], NDArray[np.float64]]
+"""What else is wanted of hands: (games, rows of those that played one, all scores before it) -> [R, P, K] by seat."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class MatchResult:
     winner: [G]. scores: [G, A] points, the winner's 121. hands: [G]. pair: [G], equal for games of the same match or
     with the same deals: the unit of intervals.
     points, counts: [G, A, 2, 4], points by agent, role (1 = dealer) and kind (`rules.KINDS`), and the hands in which
-    that kind was counted. first_dealer: [G]. seconds: of play.
+    that kind was counted. first_dealer: [G]. seconds: of play. measured: [G, A, K], a `Measure` summed over hands.
     """
 
     winner: NDArray[np.int8]
@@ -50,6 +52,7 @@ class MatchResult:
     counts: NDArray[np.int16]
     first_dealer: NDArray[np.int8]
     seconds: float
+    measured: NDArray[np.float64] = field(default_factory=partial(np.zeros, (0, 0, 0)))
 
     def take(self, games: slice | Rows) -> MatchResult:
         """Some of the games; their seconds are not known, and given as 0."""
@@ -74,6 +77,7 @@ def play_match(
     dealing: str = "acc",
     games_per_match: int = 1,
     first_game: int = 0,
+    measure: Measure | None = None,
     progress: Progress | None = None,
 ) -> MatchResult:
     """Play full games between as many agents as there are seats (2 to 4), seats and first deals balanced.
@@ -93,7 +97,7 @@ def play_match(
         raise ValueError(f"games={games}: expected at least 1 game")
     if games_per_match < 1 or games % games_per_match:
         raise ValueError(f"games={games}: expected whole matches of games_per_match={games_per_match} games")
-    scripted = all(isinstance(agent, ScriptedAgent) for agent in agents)
+    scripted = measure is None and all(isinstance(agent, ScriptedAgent) for agent in agents)
     uses_past = any(getattr(agent, "uses_past", False) for agent in agents)
 
     def play_games(numbers: Rows, past: PastHands | None) -> MatchResult:
@@ -103,8 +107,7 @@ def play_match(
         dealers = ((rounds + places) % num_players).astype(np.int8)
         table = Games(deals, seed, num_players=num_players, dealing=dealing, first_dealer=dealers, past=past)
         seating = (np.arange(num_players) + matches[:, None]) % num_players
-        _play_out(table, agents, seating, scripted)
-        return _result(table, seating, dealers, deals - places)
+        return _result(table, seating, dealers, deals - places, _play_out(table, agents, seating, scripted, measure))
 
     def play_part(low: int, high: int) -> MatchResult:
         numbers = np.arange(low, high, dtype=np.int64)
@@ -149,16 +152,28 @@ def _parts(games: int, scripted: bool, unit: int) -> Iterator[list[Part]]:
     yield from ([part] for part in parts[whole:])
 
 
-def _play_out(table: Games, agents: Sequence[Agent], seating: NDArray[np.int64], scripted: bool) -> None:
+def _play_out(
+    table: Games, agents: Sequence[Agent], seating: NDArray[np.int64], scripted: bool, measure: Measure | None
+) -> NDArray[np.float64]:
+    """Play to the end; [N, P, K] sums of what is measured, by seat."""
+    measured = np.zeros((*seating.shape, 0))
     if scripted:
         codes = np.array([agent.policy for agent in agents if isinstance(agent, ScriptedAgent)], dtype=np.int8)
         table.play_scripted(codes[seating])
-        return
+        return measured
     while len(table.unfinished):
-        play_hand(table, agents, seating)
+        before = table.scores.copy()
+        rows = play_hand(table, agents, seating)
+        if measure is not None:
+            found = measure(table, rows, before)
+            measured = measured if measured.size else np.zeros((len(table), *found.shape[1:]))
+            measured[rows] += found
+    return measured
 
 
-def _result(table: Games, seating: NDArray[np.int64], dealers: NDArray[np.int8], pair: Rows) -> MatchResult:
+def _result(
+    table: Games, seating: NDArray[np.int64], dealers: NDArray[np.int8], pair: Rows, measured: NDArray[np.float64]
+) -> MatchResult:
     state = table.state
     rows = np.arange(len(table))
     by_agent = rows[:, None], np.argsort(seating, axis=1)  # the inverse permutation: agent -> seat
@@ -171,6 +186,7 @@ def _result(table: Games, seating: NDArray[np.int64], dealers: NDArray[np.int8],
         counts=state.counts[by_agent].astype(np.int16),
         first_dealer=seating[rows, dealers].astype(np.int8),
         seconds=0.0,
+        measured=measured[by_agent],
     )
 
 

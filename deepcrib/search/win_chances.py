@@ -53,43 +53,53 @@ def play_out(table: Games, choose: Callable[[NDArray[np.int64], PlayObservation]
         table.play(rows, choose(rows, table.play_observation(rows)))
 
 
-def chances_of(pegs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """`win_chances` where every hand is one of pegs [N, 12], all of them as likely."""
-    chances = np.zeros((MAX_SCORE, MAX_SCORE))
+def chances_of(pegs: NDArray[np.int64], *, margins: bool = False) -> NDArray[np.float64]:
+    """`win_chances` where every hand is one of pegs [N, 12], all of them as likely.
+
+    margins: in place of the chance, the points by which the dealer of the coming hand wins in the end on average, those
+    beyond 121 included.
+    """
+    values = np.zeros((MAX_SCORE, MAX_SCORE))
     for total in range(2 * (MAX_SCORE - 1), -1, -1):  # scores of equal totals do not lead to each other
         low, high = max(0, total - MAX_SCORE + 1), min(MAX_SCORE - 1, total)
-        run_rows(_fill_total, high - low + 1, low, total, pegs, chances, piece=4)
-    return chances
+        run_rows(_fill_total, high - low + 1, low, total, pegs, values, margins, piece=4)
+    return values
 
 
 @jit
-def _fill_total(part: Part, low: int, total: int, pegs: np.ndarray, chances: np.ndarray) -> None:
-    """Fill the chances of scores low.. of the dealer, that and the pone's adding up to a total."""
+def _fill_total(part: Part, low: int, total: int, pegs: np.ndarray, values: np.ndarray, margins: bool) -> None:
+    """Fill the values of scores low.. of the dealer, that and the pone's adding up to a total."""
     for i in range(*part):
         dealer, pone = low + i, total - low - i
         won, hands = 0.0, 0
         for h in range(len(pegs)):
-            chance = _after_hand(dealer, pone, pegs[h], chances)
-            if chance >= 0:  # a hand without any point changes nothing but the deal: it is left out
-                won += chance
+            value = _after_hand(dealer, pone, pegs[h], values, margins)
+            if not np.isnan(value):  # a hand without any point changes nothing but the deal: it is left out
+                won += value
                 hands += 1
-        chances[dealer, pone] = won / hands
+        values[dealer, pone] = won / hands
 
 
 @jit
-def _after_hand(dealer: int, pone: int, pegs: np.ndarray, chances: np.ndarray) -> float:
-    """The dealer's chance to win after a hand of pegs [12]; -1 where nobody pegs anything."""
+def _after_hand(dealer: int, pone: int, pegs: np.ndarray, values: np.ndarray, margins: bool) -> float:
+    """What the dealer has after a hand of pegs [12]; nan where nobody pegs anything."""
     before = dealer + pone
     for peg in range(len(pegs)):
         if pegs[peg] > 0:
             dealer += pegs[peg]
         else:
             pone -= pegs[peg]
-        if dealer >= MAX_SCORE:
-            return 1.0
-        if pone >= MAX_SCORE:
-            return 0.0
-    return 1.0 - chances[pone, dealer] if dealer + pone > before else -1.0
+        if dealer >= MAX_SCORE or pone >= MAX_SCORE:
+            break
+    return value_after(dealer, pone, values, margins) if dealer + pone > before else np.nan
+
+
+@jit
+def value_after(dealer: int, pone: int, values: np.ndarray, margins: bool) -> float:
+    """What the dealer of a hand that came to these scores has: of `values`, which are the next dealer's, or the end."""
+    if dealer >= MAX_SCORE or pone >= MAX_SCORE:
+        return float(dealer - pone) if margins else (1.0 if dealer > pone else 0.0)
+    return (0.0 if margins else 1.0) - values[pone, dealer]
 
 
 def chances_after(table: Games, seats: NDArray[np.int8], chances: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -188,7 +188,7 @@ def test_after_a_game_come_the_result_a_review_and_another_game(
     def review(record: GameRecord, seat: int, *, progress: Callable[[int], None]) -> Review:
         assert record.finished and seat == 0
         progress(3)
-        return Review("Ann", 0, "greedy", False, [HandReview(1, "pone", (0, 0), [lost])], [lost])
+        return Review("Ann", 0, "greedy", False, [HandReview(1, "pone", (0, 0), [lost])], [lost], [1.0, 3.0])
 
     monkeypatch.setattr(reports_module, "review", review)
 
@@ -197,7 +197,7 @@ def test_after_a_game_come_the_result_a_review_and_another_game(
         await person.sees("greedy wins, 121 to", "r review")
         await person.press("r")
         await person.until("dialog", text="cost 2.25 expected points")
-        await person.sees("2♣ 3♣ 4♥ 8♠ 10♠ K♦", "8♠ K♦ (+3.25)")
+        await person.sees("You played +2.00 [-10.71, +14.71]", "2♣ 3♣ 4♥ 8♠ 10♠ K♦", "8♠ K♦ (+3.25)")
         await person.press("escape", "n")
         await person.until("discard")
         await person.sees("Hand 1", "games won 0, lost 1")

@@ -63,6 +63,10 @@ def test_wins_skunks_and_deals_are_those_of_the_files(tmp_path: Path, capsys: py
     )
     text = capsys.readouterr().out
     assert "59.3% [40.7, 75.5]" in text and "people against agents: 8 games, 1 person" in text
+    beyond, margin = row["beyond"], figures["luck_free"]["hand_margin"]
+    assert beyond["low"] < beyond["estimate"] < beyond["high"] and beyond["estimate"] == pytest.approx(margin)
+    shown = "{estimate:+.2f} [{low:+.2f}, {high:+.2f}]".format(**beyond)
+    assert f"Ann against deterministic: {shown} points a hand better than the cards" in text
 
 
 def test_the_published_row_is_16_of_27() -> None:
@@ -166,7 +170,9 @@ def test_a_review_lists_the_costliest_choices_and_sums(tmp_path: Path, capsys: p
     assert summary["left_out"] == 1 and summary["losses"]["discard"]["decisions"] == 3
     lost = sum(found["lost"] for found in (first, second))
     assert summary["losses"]["all"]["per_hand"]["estimate"] == pytest.approx(lost / 3)
+    beyond = [points for found in (first, second) for points in found["beyond"]]
     text = capsys.readouterr().out
+    assert len(beyond) == 3 and f"Ann: {sum(beyond) / 3:+.2f} [" in text
     assert "1: Ann against greedy, not finished" in text and f"{first['worst'][0]['regret']:.2f}" in text
     assert report(f"review games={path} name=Ann worst=0", tmp_path / "named") == 0
     assert [found["lost"] for found in summary_of(tmp_path / "named")["games"]] == [first["lost"], second["lost"]]

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import asdict, fields, replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -15,11 +16,13 @@ from deepcrib.agents import make_agent
 from deepcrib.cli import main
 from deepcrib.evaluation import sequential
 from deepcrib.evaluation.evaluate import evaluate
+from deepcrib.evaluation.luck import beyond_cards
 from deepcrib.evaluation.sequential import (
     StoppingRule,
     always_valid,
     evaluate_until,
     first_stop,
+    free_intervals,
     log_capital,
     pair_counts,
 )
@@ -93,6 +96,36 @@ def test_a_match_of_equals_is_rarely_called_unequal() -> None:
     assert verdicts.count("equal") > 150
 
 
+@cache
+def free_pairs() -> np.ndarray:
+    """Pair means of a match of equals without the luck of the cards, their mean 1/2."""
+    match = play_match([make_agent("greedy")] * 2, 10_000, 33, measure=beyond_cards)
+    values = sequential._pair_means(match, luck=True)
+    return values - values.mean() + 0.5
+
+
+def test_without_luck_a_match_of_equals_is_rarely_called_unequal() -> None:
+    """500 matches of 2,000 pairs drawn from a real match: the asymptotic interval leaves 1/2 out in 5% at most."""
+    matches = np.random.default_rng(6).choice(free_pairs(), size=(500, 2000))
+    missed = np.mean([(np.abs(mean - 0.5) > half).any() for mean, half in (free_intervals(m, 0.05) for m in matches)])
+    assert 0 < missed <= 0.05 + CHANCE * math.sqrt(0.05 * 0.95 / 500)
+
+
+@pytest.mark.parametrize("values", [np.full(400, 0.5), np.full(400, 0.5) + 1e-15])
+def test_pairs_that_are_all_alike_are_no_proof(values: np.ndarray) -> None:
+    stop = first_stop(values, StoppingRule(), luck=True)
+    assert stop is not None and stop[1] == "equal" and stop[0] >= 64
+
+
+def test_without_luck_a_match_is_decided_sooner() -> None:
+    stops = [
+        evaluate_until("greedy", "deterministic", 20_000, seed, StoppingRule(0.01), luck=luck).evaluation.games
+        for luck in (True, False)
+        for seed in (1, 2, 3)
+    ]
+    assert sum(stops[:3]) < 0.6 * sum(stops[3:])
+
+
 def test_unequal_players_are_told_apart() -> None:
     found = [first_stop(match, StoppingRule()) for match in pairs((0.16, 0.48, 0.36), 100, 3000, seed=5)]
     assert all(stop is not None and stop[1] == "better" for stop in found)  # a win rate of 0.6
@@ -145,6 +178,17 @@ def test_a_stop_gives_the_figures_of_so_many_games(duplicate: bool, monkeypatch:
     monkeypatch.setattr(sequential, "_batch", lambda done, games: min(52, games - done))
     again = evaluate_until("greedy", "deterministic", 20000, 11, rule, duplicate=duplicate)
     assert replace(again.evaluation, seconds=0) == replace(found.evaluation, seconds=0)
+
+
+def test_a_stop_without_luck_gives_the_figures_of_so_many_games() -> None:
+    found = evaluate_until("greedy", "hand_max_avg", 20000, 11, StoppingRule(), luck=True)
+    assert found.verdict == "worse"
+    fixed = evaluate("greedy", "hand_max_avg", found.evaluation.games, 11, luck=True)
+    ours, theirs = found.evaluation.luck_free, fixed.luck_free
+    assert (ours.win_rate, ours.hand_margin) == (theirs.win_rate, theirs.hand_margin)
+    assert ours.ci_low < theirs.ci_low < theirs.ci_high < ours.ci_high < 0.5
+    assert ours.hand_margin_low is None
+    assert found.evaluation.ci_low < fixed.ci_low < fixed.ci_high < found.evaluation.ci_high
 
 
 def test_a_match_that_is_not_decided_says_so() -> None:

@@ -17,6 +17,7 @@ from deepcrib.app.words import ASSUMED, card_names, colored, grid, margin_word
 from deepcrib.evaluation.review import Review, review
 from deepcrib.game.cards import parse_card
 from deepcrib.game.rules import KINDS
+from deepcrib.intervals import mean_interval
 
 REVIEWING = "Looking at every choice again; the first time this may take some minutes ..."
 
@@ -72,6 +73,8 @@ def result_text(session: Session) -> RenderableType:
 def review_text(review: Review, suits: str) -> RenderableType:
     """The costliest choices, and what all of them cost."""
     title = f"Your choices cost {review.lost:.2f} expected points, {review.per_hand:.2f} a hand."
+    a_hand, low, high = mean_interval(review.beyond)
+    luck = f"You played {a_hand:+.2f} [{low:+.2f}, {high:+.2f}] points a hand better than your cards (95% interval)."
     rows: list[list[Text | str]] = []
     for decision in review.worst:
         cells = f"{decision.cards}\n{decision.seen}".rstrip(), decision.taken, decision.best
@@ -83,7 +86,7 @@ def review_text(review: Review, suits: str) -> RenderableType:
         f"Cost: expected points less than the best choice and what best follows it, "
         f"{ASSUMED.format(review.opponent)}{stand_in}. The score is not looked at."
     )
-    return Group(Text(title, "bold"), Text(measure, "dim"), "", costs)
+    return Group(Text(title, "bold"), Text(luck), Text(measure, "dim"), "", costs)
 
 
 def _suited(text: str, suits: str) -> str:
