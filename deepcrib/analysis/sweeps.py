@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -27,7 +28,8 @@ DONE, FAILED, UNFINISHED, ABSENT = "done", "failed", "unfinished", "not started"
 class SweptRun:
     """A run as its folder shows it.
 
-    state: DONE (its summary can be read), FAILED (it says why), UNFINISHED (neither) or ABSENT (nothing is there).
+    state: DONE (its summary can be read), FAILED (it says why), UNFINISHED (neither) or ABSENT (nothing is there);
+    at the end of a sweep what the call did with it.
     overrides: `name=value` words of the sweep that it belongs to; none for a run by itself.
     begun: whether its options are saved there. seconds: of all its starts; None when not known.
     """
@@ -40,6 +42,10 @@ class SweptRun:
     exit_code: int = 0
     seconds: float | None = None
     summary: Mapping[str, Any] = field(default_factory=dict)
+
+    def options(self) -> dict[str, str]:
+        """Values by option, as the overrides have them."""
+        return {name: value for name, _, value in (word.lstrip("+").partition("=") for word in self.overrides)}
 
 
 def read_run(folder: Path) -> SweptRun:
@@ -75,47 +81,28 @@ def runs_below(folder: Path) -> list[SweptRun]:
     )
 
 
-@dataclass(frozen=True)
-class SweepRow:
-    """A run of a sweep. state: what the last call over the sweep's folder did with it."""
-
-    run: SweptRun
-    state: str
-
-    def overrides(self) -> dict[str, str]:
-        """Values by option."""
-        return dict(_pair(word) for word in self.run.overrides)
-
-
-def _pair(word: str) -> tuple[str, str]:
-    name, _, value = word.partition("=")
-    return name.lstrip("+"), value
-
-
-def write_sweep(folder: Path, job: str, rows: Sequence[SweepRow]) -> None:
+def write_sweep(folder: Path, job: str, rows: Sequence[SweptRun]) -> None:
     """Write `sweep.json` and `sweep.csv`, a row a run, each whole or not at all. Raises RunError."""
     if (folder / SWEEP_CSV).exists() and "runs" not in runs.read_json(folder / SWEEP_JSON):
         raise RunError(
             f"{folder / SWEEP_CSV} is of no sweep, as there is no {SWEEP_JSON}: the table of the runs is not "
             "written there; move the file away, or name another folder with hydra.sweep.dir=FOLDER"
         )
-    entries = [_entry(row, folder) for row in rows]
+    entries = [
+        {
+            "folder": run.folder.relative_to(folder).as_posix(),
+            "state": run.state,
+            "overrides": run.options(),
+            "error": run.error or None,
+            "exit_code": run.exit_code,
+            "seconds": run.seconds,
+            "summary": dict(run.summary),
+        }
+        for run in rows
+    ]
     time = datetime.now().astimezone().isoformat(timespec="seconds")
     runs.write_json(folder / SWEEP_JSON, {"job": job, "time": time, "runs": entries})
     write_atomic(folder / SWEEP_CSV, _csv(entries))
-
-
-def _entry(row: SweepRow, folder: Path) -> dict[str, Any]:
-    run = row.run
-    return {
-        "folder": run.folder.relative_to(folder).as_posix(),
-        "state": row.state,
-        "overrides": row.overrides(),
-        "error": run.error or None,
-        "exit_code": run.exit_code,
-        "seconds": run.seconds,
-        "summary": dict(run.summary),
-    }
 
 
 def _csv(entries: Sequence[Mapping[str, Any]]) -> str:
@@ -123,7 +110,10 @@ def _csv(entries: Sequence[Mapping[str, Any]]) -> str:
     lines = [
         {name: entry[name] for name in ("folder", "state", "error", "seconds")}
         | entry["overrides"]
-        | {name: _cell(value) for name, value in runs.flat(entry["summary"], "summary.")}
+        | {
+            name: json.dumps(value) if isinstance(value, list | dict) else value
+            for name, value in runs.flat(entry["summary"], "summary.")
+        }
         for entry in entries
     ]
     names = list(dict.fromkeys(name for line in lines for name in line))
@@ -131,24 +121,22 @@ def _csv(entries: Sequence[Mapping[str, Any]]) -> str:
     return csv_text([names, *([line.get(name, "") for name in names] for line in lines)])
 
 
-def _cell(value: Any) -> Any:
-    """A value in a line of a table; a list becomes its JSON."""
-    return json.dumps(value) if isinstance(value, list | dict) else value
-
-
-def sweep_table(title: str, rows: Sequence[SweepRow], width: int) -> Table:
+def sweep_table(title: str, rows: Sequence[SweptRun], width: int) -> Table:
     """A row a run: the options in which the runs differ, state, win rate, seconds.
 
     width: characters that there are. Where a column for each option does not fit, one column holds them all.
     """
-    overrides = [row.overrides() for row in rows]
+    overrides = [run.options() for run in rows]
     names = runs.differing(overrides)
-    ends = [name.rpartition(".")[2] for name in names]
-    heads = [end if ends.count(end) == 1 else name for name, end in zip(names, ends, strict=True)]
-    seconds = ["" if row.run.seconds is None else f"{row.run.seconds:,.0f}" for row in rows]
-    results = [("state", [row.state for row in rows]), _win_rate_column(rows), ("s", seconds)]
+    heads = short_names(names, names)
+    seconds = ["" if run.seconds is None else f"{run.seconds:,.0f}" for run in rows]
+    results = [("state", [run.state for run in rows]), _win_rate_column(rows), ("s", seconds)]
     options = [(head, [found.get(name, "") for found in overrides]) for head, name in zip(heads, names, strict=True)]
-    table = _table(title, [*((_broken(head, cells), cells) for head, cells in options), *results])
+    broken = [
+        (head if len(head) <= max(map(len, cells)) else re.sub(r"(?<=[._])", "\n", head), cells)
+        for head, cells in options
+    ]  # heads on several lines where they are wider than what is below them
+    table = _table(title, [*broken, *results])
     if Console(width=1000).measure(table).maximum <= width:
         return table
     lines = ["\n".join(_words(found, names, heads)) for found in overrides]
@@ -170,14 +158,15 @@ def _words(overrides: Mapping[str, str], names: Sequence[str], heads: Sequence[s
     return [f"{head}={overrides[name]}" for name, head in zip(names, heads, strict=True) if name in overrides]
 
 
-def _broken(head: str, cells: Sequence[str]) -> str:
-    """A column's head, on several lines where it is wider than what is below it."""
-    return head if len(head) <= max(map(len, cells)) else re.sub(r"(?<=[._])", "\n", head)
+def short_names(names: Iterable[str], every: Iterable[str]) -> list[str]:
+    """The last part of each option's name, or all of it where the name of another one of `every` ends so."""
+    ends = Counter(name.rpartition(".")[2] for name in every)
+    return [end if ends[end] == 1 else name for name in names for end in [name.rpartition(".")[2]]]
 
 
-def _win_rate_column(rows: Sequence[SweepRow]) -> tuple[str, list[str]]:
+def _win_rate_column(rows: Sequence[SweptRun]) -> tuple[str, list[str]]:
     """Head and cells; the opponent's name stands in the head where it is the same one in all."""
-    rates = [_rates(row.run.summary) for row in rows]
+    rates = [_rates(run.summary) for run in rows]
     opponents = {name for found in rates for name in found}
     if len(opponents) == 1:
         return f"win rate [95%]\n{opponents.pop()}".rstrip(), ["".join(found.values()) for found in rates]
@@ -185,10 +174,10 @@ def _win_rate_column(rows: Sequence[SweepRow]) -> tuple[str, list[str]]:
     return "win rate [95%] against", cells
 
 
-def error_lines(rows: Sequence[SweepRow]) -> list[str]:
+def error_lines(rows: Sequence[SweptRun]) -> list[str]:
     """`seed=1: what went wrong`, for every failed run."""
-    names = runs.differing([row.overrides() for row in rows])
-    told = [(", ".join(_words(row.overrides(), names, names)), row.run.error) for row in rows]
+    names = runs.differing([run.options() for run in rows])
+    told = [(", ".join(_words(run.options(), names, names)), run.error) for run in rows]
     return [f"{words}: {error}" if words else error for words, error in told if error]
 
 

@@ -200,13 +200,12 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def starts(environment: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What `environment.json` holds of each start of a run, the first one first; `earlier` is of an earlier version."""
-    earlier, entries = environment.get("earlier"), environment.get("commands")
-    told = {name: value for name, value in environment.items() if name not in ("earlier", "commands")}
-    if isinstance(entries, list):
-        told.pop("seconds", None)  # of all of them
-        return [told | one for one in entries if isinstance(one, dict)]
-    return [*(earlier if isinstance(earlier, list) else ()), told] if told else []
+    """What `environment.json` holds of each start of a run, the first one first."""
+    entries = environment.get("commands")
+    if not isinstance(entries, list):
+        return [dict(environment)] if environment else []
+    told = {name: value for name, value in environment.items() if name not in ("commands", "seconds")}
+    return [told | one for one in entries if isinstance(one, dict)]
 
 
 def is_number(value: Any) -> bool:

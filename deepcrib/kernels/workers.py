@@ -105,12 +105,10 @@ def _workers() -> ThreadPoolExecutor:
     global _pool
     with _lock:
         if _pool is None:
-            _pool = ThreadPoolExecutor(num_workers(), "deepcrib", initializer=_mark_worker)
+            _pool = ThreadPoolExecutor(
+                num_workers(), "deepcrib", initializer=lambda: setattr(_thread, "is_worker", True)
+            )
         return _pool
-
-
-def _mark_worker() -> None:
-    _thread.is_worker = True
 
 
 def _run(piece: Callable[[], Result]) -> Result:

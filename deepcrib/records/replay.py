@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import takewhile
 
 import numpy as np
@@ -64,7 +64,9 @@ def recorded_choices(
             yield turns, event.seat, action
             turns.choose(ROW, [action])
         elif event.kind == "deal" and not redeal:
-            _deal(record, turns, event, _next_starter(rest))
+            hand = takewhile(lambda event: event.kind != "deal", list(rest)[1:])
+            starter = next((event.cards[0] for event in hand if event.kind == "starter"), None)  # None: not turned up
+            _deal(record, turns, event, starter)
         else:
             turns.step(ROW)
         happened = events_of(turns.games.state[0])
@@ -88,12 +90,6 @@ def _check_place(record: GameRecord, turns: Turns, event: Event) -> None:
     if event.kind != wanted or (wanted in CHOICES and event.seat != turns.seat[0]):
         who = f" by seat {turns.seat[0]}" if wanted in CHOICES else ""
         raise _wrong(record, event, f"expected a {wanted}{who}")
-
-
-def _next_starter(rest: Sequence[Event]) -> int | None:
-    """The starter of the hand that a list of events begins with, None where it was not turned up."""
-    hand = takewhile(lambda event: event.kind != "deal", list(rest)[1:])
-    return next((event.cards[0] for event in hand if event.kind == "starter"), None)
 
 
 def _deal(record: GameRecord, turns: Turns, event: Event, starter: int | None) -> None:

@@ -66,7 +66,7 @@ class Learner(ABC):
         """Those of the last step."""
         self.summary: dict[str, Any] = {}
         """What `finish` has returned."""
-        self.tick: Callable[[int], None] = _ignore
+        self.tick: Callable[[int], None] = lambda steps: None
         """A callback with the steps done, called within long steps too."""
         self.stopping = False
         """Whether the training is interrupted, as of the last `tick`: the step then ends there."""
@@ -147,7 +147,3 @@ class Learner(ABC):
         """Progress in words: `500 iterations, 100,000 hands`."""
         hands = getattr(self, "hands", None)  # of a learner that counts them beside its steps
         return f"{self.steps_done:,} {self.unit}" + (f", {hands:,} hands" if isinstance(hands, int) else "")
-
-
-def _ignore(steps: int) -> None:
-    """Show nothing."""

@@ -27,12 +27,10 @@ _CASTS = {"float": float, "int": int, "bool": bool}
 def as_numbers(kind: type[Numbers], options: LearnerOptions, **own: Any) -> Numbers:
     """A named tuple for compiled code: each of its fields is the option of that name, or one of `own`."""
     values = {name: own[name] if name in own else getattr(options, name) for name in kind.__annotations__}
-    casts = {name: _CASTS.get(str(annotation), _as_is) for name, annotation in kind.__annotations__.items()}
+    casts = {
+        name: _CASTS.get(str(annotation), lambda value: value) for name, annotation in kind.__annotations__.items()
+    }
     return kind(**{name: casts[name](value) for name, value in values.items()})
-
-
-def _as_is(value: Any) -> Any:
-    return value
 
 
 def unread_options(options: Any, names: tuple[str, ...], reader: str, group: str = "learner") -> Iterator[str]:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from msgspec import Struct
 from msgspec.structs import replace
 from orion.algo.base import algo_factory
@@ -161,18 +161,9 @@ class Study:
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
         """Keep other processes out, and read what stands there now."""
-        lock = FileLock(f"{self.path}.lock")
-        try:
-            lock.acquire(timeout=PATIENCE)
-        except Timeout as error:
-            raise RunError(f"{self.path}: locked for a minute by another process") from error
-        except OSError as error:
-            raise RunError(f"cannot write {self.path}: {error.strerror or error}") from error
-        try:
+        with writing(self.path), FileLock(f"{self.path}.lock", timeout=PATIENCE):
             self._read()
             yield
-        finally:
-            lock.release()
 
     def _read(self) -> None:
         """The file, which may be anybody's: what it says of a trial is of this search, before Hydra resolves it."""

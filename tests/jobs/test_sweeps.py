@@ -21,7 +21,7 @@ from rich.console import Console
 from safetensors.numpy import load_file
 
 from deepcrib.analysis import sweeps as analysis
-from deepcrib.analysis.sweeps import SweepRow, SweptRun, error_lines, runs_below, sweep_table, win_rates, write_sweep
+from deepcrib.analysis.sweeps import SweptRun, error_lines, runs_below, sweep_table, win_rates, write_sweep
 from deepcrib.cli import main
 from deepcrib.errors import RunError
 from deepcrib.files import runs
@@ -120,7 +120,7 @@ def test_a_summary_that_cannot_be_read_is_none(damage: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "odd", ["[1]", "5", "null", "{", "[" * 100_000, '{"earlier": 5, "overrides": 5, "seconds": "x"}']
+    "odd", ["[1]", "5", "null", "{", "[" * 100_000, '{"commands": 5, "overrides": 5, "seconds": "x"}']
 )
 def test_a_sweep_goes_on_over_files_of_another_shape(odd: str, tmp_path: Path) -> None:
     """What they would have said is not known; the run is still accounted for, and can go on."""
@@ -132,7 +132,7 @@ def test_a_sweep_goes_on_over_files_of_another_shape(odd: str, tmp_path: Path) -
     (tmp_path / "run" / "environment.json").write_text(odd)
     (run,) = runs_below(tmp_path)
     assert (run.state, run.overrides, run.seconds) == ("done", (), None) and not win_rates(run.summary)
-    write_sweep(tmp_path, "train", [SweepRow(run, run.state)])
+    write_sweep(tmp_path, "train", [run])
     (tmp_path / "run" / "summary.json").unlink()
     (tmp_path / "run" / "error.json").write_text('{"error": ["no"], "exit_code": "two"}')
     (run,) = runs_below(tmp_path)
@@ -493,15 +493,15 @@ def test_slurm_is_not_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[s
 # --- the table ---
 
 
-def swept_rows(**options: tuple[str, ...]) -> list[SweepRow]:
+def swept_rows(**options: tuple[str, ...]) -> list[SweptRun]:
     """Runs of all combinations, the last one failed."""
     found = []
     for values in product(*options.values()):
         words = tuple(f"{name.replace('__', '.')}={value}" for name, value in zip(options, values, strict=True))
         rates = {"greedy": {"win_rate": 0.45, "ci_low": 0.431, "ci_high": 0.469}}
-        found.append(SweepRow(SweptRun(Path("run"), "done", words, True, seconds=1234.0, summary=rates), "done"))
-    failed = SweptRun(Path("run"), "failed", found[-1].run.overrides, True, "it is broken, for a long reason" * 3, 2)
-    return [*found[:-1], SweepRow(failed, "failed")]
+        found.append(SweptRun(Path("run"), "done", words, True, seconds=1234.0, summary=rates))
+    failed = SweptRun(Path("run"), "failed", found[-1].overrides, True, "it is broken, for a long reason" * 3, 2)
+    return [*found[:-1], failed]
 
 
 FOUR = {

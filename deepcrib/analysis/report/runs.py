@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from deepcrib.analysis.report.run_files import COUNT, START, check, check_match, read_mapping, read_yaml
-from deepcrib.analysis.sweeps import run_folders
+from deepcrib.analysis.sweeps import run_folders, short_names
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, flat, natural, starts
 from deepcrib.files.trust import require_no_way_out
@@ -131,11 +131,6 @@ def final_match(run: pd.Series, opponent: str) -> Mapping[str, Any]:
 # --- setups -------------------------------------------------------------------------------------------------
 
 
-def differing_options(runs: pd.DataFrame) -> list[str]:
-    """Options without the same value in all runs; a missing one is a value of its own."""
-    return [name for name in runs.columns if name not in OWN and runs[name].map(repr).nunique() > 1]
-
-
 def repeated(runs: pd.DataFrame) -> pd.Series:
     """[runs] whether a later one has the same options and seed: it is no sample of its own."""
     told = runs.drop(columns=[*OWN, "resume"], errors="ignore").map(repr)
@@ -168,9 +163,8 @@ def with_setups(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _other_options(runs: pd.DataFrame, every: Sequence[str]) -> list[str]:
     """For each run `name=value` of the options that differ; a name's last part where no other option ends so."""
-    ends = [name.rpartition(".")[2] for name in every]
-    names = [name for name in differing_options(runs) if name not in SEEDS]
-    heads = [end if ends.count(end) == 1 else name for name in names for end in [name.rpartition(".")[2]]]
+    names = [name for name in runs if name not in (*OWN, *SEEDS) and runs[name].map(repr).nunique() > 1]
+    heads = short_names(names, every)
     rows = runs[names].fillna("missing").astype(str).to_numpy()
     return [", ".join(f"{head}={value}" for head, value in zip(heads, row, strict=True)) for row in rows]
 

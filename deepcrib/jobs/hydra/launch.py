@@ -234,7 +234,8 @@ def _sweep_run(job: Job, composed: DictConfig, folder: runs.RunFolder, label: st
     """One run of a sweep, whose errors are reported at once, written into its folder, and let the other runs follow."""
     work = partial(_run_or_report, job, composed, folder, label)
     if sweep_runs.CAN_FORK and not sweep_runs.is_sequential():
-        sweep_runs.follow_launcher()
+        if sweep_runs.kind(HydraConfig.get().launcher) == "JoblibLauncher":
+            sweep_runs.end_with_parent()  # the worker, which would keep waiting for work when the sweep is killed
         code = sweep_runs.in_own_process(work, folder, label)
     else:
         code = work()

@@ -34,7 +34,6 @@ from deepcrib.plugins import is_place
 
 OF_THE_CALL = {"resume": None, "trust": False}
 """Options of one call alone, as `config.yaml` has them."""
-_PREFIX = "resume="
 
 
 class RefusedError(RunError):
@@ -46,15 +45,11 @@ def split_resume(overrides: Sequence[str]) -> tuple[str | None, list[str]]:
 
     Its value is read as it stands, since Hydra would take a comma in a path for a sweep.
     """
-    paths = [word.lstrip("+").removeprefix(_PREFIX).strip("'\"") for word in overrides if _names_run(word)]
-    others = [word for word in overrides if not _names_run(word)]
-    if paths and not paths[-1].strip():  # as a variable of the shell that is not set makes it
+    named = [word for word in overrides if word.lstrip("+").startswith("resume=")]
+    path = named[-1].partition("=")[2].strip("'\"") if named else "null"
+    if not path.strip():  # as a variable of the shell that is not set makes it
         raise OptionError("resume=: expected the folder of an earlier run")
-    return (paths[-1] if paths and paths[-1] != "null" else None), others
-
-
-def _names_run(word: str) -> bool:
-    return word.lstrip("+").startswith(_PREFIX)
+    return (None if path == "null" else path), [word for word in overrides if word not in named]
 
 
 def resumed_config(path: str, overrides: Sequence[str], schema: type, groups: Sequence[Path]) -> DictConfig:

@@ -172,12 +172,6 @@ def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
-def follow_launcher() -> None:
-    """Let joblib's worker end when the sweep's process is killed; it would keep waiting for work."""
-    if kind(HydraConfig.get().launcher) == "JoblibLauncher":
-        end_with_parent()
-
-
 def death_line(error: BaseException) -> str | None:
     """What a launcher says of the death of its processes, in one line; None for other errors."""
     if type(error).__module__.partition(".")[0] not in _LAUNCHERS:

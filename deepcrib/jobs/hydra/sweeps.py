@@ -19,7 +19,7 @@ from hydra.utils import get_class
 from omegaconf import DictConfig
 
 from deepcrib.analysis import sweeps as analysis
-from deepcrib.analysis.sweeps import ABSENT, DONE, FAILED, UNFINISHED, SweepRow, SweptRun
+from deepcrib.analysis.sweeps import ABSENT, DONE, FAILED, UNFINISHED, SweptRun
 from deepcrib.files import runs
 from deepcrib.files.runs import REFUSED
 from deepcrib.jobs.hydra.schema import parse
@@ -118,30 +118,29 @@ def _found(sweep: Sweep) -> list[SweptRun]:
     return [replace(run, overrides=tuple(sweep.planned.get(run.folder.name, run.overrides))) for run in found]
 
 
-def _row(run: SweptRun, sweep: Sweep, death: str | None, interrupted: bool) -> SweepRow:
-    """What this call did with a run."""
+def _row(run: SweptRun, sweep: Sweep, death: str | None, interrupted: bool) -> SweptRun:
+    """A run whose state is what this call did with it."""
     before = sweep.before.get(run.folder)
     in_plan = run.folder.name in sweep.planned
     if refused := runs.read_json(run.folder / REFUSED):
         line, code = analysis.failure(refused)
-        return SweepRow(replace(run, error=line, exit_code=code), FAILED)
+        return replace(run, state=FAILED, error=line, exit_code=code)
     if run.state == DONE:
         if before is None or not before.begun:
-            return SweepRow(run, DONE)
-        return SweepRow(run, (SKIPPED if in_plan else DONE) if before.state == DONE else RESUMED)
+            return run
+        return replace(run, state=RESUMED if before.state != DONE else SKIPPED if in_plan else DONE)
     if run.state in (UNFINISHED, FAILED) and is_held(run.folder):
-        return SweepRow(replace(run, error="", exit_code=0), RUNNING)
+        return replace(run, state=RUNNING, error="", exit_code=0)
     if run.state == UNFINISHED and in_plan and not interrupted:
         line = f"its worker died{f' ({death})' if death else ''}"
         runs.RunFolder(run.folder, overrides=run.overrides).fail(line, DIED)
-        return SweepRow(replace(run, error=line, exit_code=DIED), FAILED)
-    return SweepRow(run, run.state)
+        return replace(run, state=FAILED, error=line, exit_code=DIED)
+    return run
 
 
-def _exit_code(row: SweepRow, sweep: Sweep) -> int:
+def _exit_code(run: SweptRun, sweep: Sweep) -> int:
     """0 for what is done, and for what this call has nothing to do with."""
-    planned = row.run.folder.name in sweep.planned
-    if row.state in (UNFINISHED, RUNNING, ABSENT):
+    planned = run.folder.name in sweep.planned
+    if run.state in (UNFINISHED, RUNNING, ABSENT):
         return DIED if planned else 0
-    earlier = not planned and sweep.before.get(row.run.folder) == row.run
-    return 0 if earlier else row.run.exit_code
+    return run.exit_code if planned or sweep.before.get(run.folder) != run else 0
