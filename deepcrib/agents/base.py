@@ -95,6 +95,11 @@ def require_players(agent: Agent, num_players: int) -> None:
         raise AgentError(f"agent {agent.name} plays with {supported} players, not {num_players}")
 
 
+def uses_past(agent: Agent | None) -> bool:
+    """Whether an agent looks at the finished hands of its match."""
+    return getattr(agent, "uses_past", False)
+
+
 def play_policy_of(agent: Agent) -> int | None:
     """The code in `policies.POLICIES` by which an agent plays its cards, its `play_policy`; None for any other play."""
     return getattr(agent, "play_policy", None)

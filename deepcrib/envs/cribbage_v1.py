@@ -28,10 +28,12 @@ from deepcrib.envs.observation import (
 )
 from deepcrib.envs.options import MAX_SEED, TableOptions, check_number, read_options
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
-from deepcrib.envs.stepping import choose_action, settle_seat
+from deepcrib.envs.stepping import choose_action
 from deepcrib.errors import MissingExtraError
 from deepcrib.game.engine import Games
-from deepcrib.game.engine.phases import begin_game
+from deepcrib.game.engine.phases import begin_game, seat_to_choose, step_on
+from deepcrib.game.past import PastHands
+from deepcrib.game.rules import next_seat
 
 try:
     from pettingzoo import AECEnv
@@ -81,7 +83,7 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self._screen = Screen(render_mode)
         self._width, self._num_actions = observation_spec(options.num_players).width, num_actions(options.num_players)
         self._starts = block_starts(options.num_players)
-        self._seed, self._number = -1, -1
+        self._seed, self._number, self._place, self._first_dealer = -1, -1, -1, -1
         self.games = Games([0], 0, num_players=options.num_players, dealing=options.dealing, first_dealer=[0])
         self._seat = -1
 
@@ -94,9 +96,9 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin an episode: with a seed its first, without one the next of the seed before.
+        """Begin an episode: with a seed its first, without one the next of the seed before, and of its match.
 
-        options: `episode` is the number of the episode to play; with the seed it decides every card.
+        options: `episode` is the number of the episode to play, in a new match; with the seed it decides every card.
         """
         number = (options or {}).get("episode")
         for name, given in (("seed", seed), ("episode", number)):
@@ -108,8 +110,8 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self._seed = self._seed if seed is None else int(seed)
         self._number = self._number if number is None else int(number)
         self.games.seed = self._seed
-        begin_game(self._game, self._number, self._seed, -1)
-        self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, self.options.hands)
+        self._begin(new_match=seed is not None or number is not None)
+        self._seat = self._settle()
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -129,7 +131,7 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         action, hands, before = operator.index(action), self.options.hands, self._game["scores"].astype(np.int64)
         if not choose_action(self._game, action, hands):
             raise illegal_action(self._game, self._seat, action, self.observe(chosen)["action_mask"])
-        self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, hands)
+        self._seat = self._settle()
         self._cumulative_rewards[chosen] = 0.0
         self.rewards = dict(zip(self.agents, self._rewards(self._game["scores"] - before), strict=True))
         self._accumulate_rewards()
@@ -166,6 +168,26 @@ class CribbageAEC(AECEnv[str, Any, Any]):
     @property
     def _game(self) -> np.void:
         return self.games.records[0]
+
+    def _begin(self, new_match: bool) -> None:
+        """Begin the game of this number: the next of its match or, where that is over, of another."""
+        self._place = 0 if new_match else (self._place + 1) % self.options.games_per_match
+        if self._place == 0 or self.games.past is None:
+            self.games.past = PastHands(1, self.options.num_players)
+        else:
+            self.games.past.next_game()
+        following = next_seat(self._first_dealer, self.options.num_players)
+        begin_game(self._game, self._number, self._seed, following if self._place else -1)
+        self._first_dealer = int(self._game["dealer"])
+
+    def _settle(self) -> int:
+        """Carry out what takes no choice, and note hands as they end; the seat that must choose then, -1: none."""
+        game, moved = self._game, True
+        while moved:
+            moved = step_on(game, self._seed, self.games.random_dealer, True, self.options.hands)
+            if game["shown"] or game["finished"]:
+                self.games.note_hands(_ROW)
+        return int(seat_to_choose(game, self.options.hands))
 
     def _rewards(self, gained: NDArray[np.int64]) -> list[float]:
         """Rewards [P] of a step in which the players gained points [P]."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from deepcrib.agents import Agent, make_agent, require_players
+from deepcrib.agents.base import uses_past
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.envs.observation import observation_spec
 from deepcrib.envs.stepping import ALL, BY_AGENT, BY_LEARNER, PLAYED, REWARDS, SHOWN, Settings
@@ -45,6 +46,14 @@ class TableOptions:
         "penalty",
         "penalty (the episode ends with illegal_reward) or raise (the engine's IllegalActionError)",
         one_of("penalty", "raise"),
+    )
+    games_per_match: int = option(
+        1,
+        "so many episodes, one after another, are a match: the seats stay, the first deal alternates, and agents that "
+        "use the past of their match see its hands",
+        lambda value: (
+            None if isinstance(value, int | np.integer) and value >= 1 else "expected a whole number, 1 or more"
+        ),
     )
     illegal_reward: float | None = option(
         None, "None: -1 with reward win, else -121 points, so that nobody gains by it", optional(_finite)
@@ -179,6 +188,8 @@ def settings_of(options: GameOptions, discards: Sequence[Agent | None], plays: S
         fixed_seat=-1 if options.seat is None else int(options.seat),
         stride=0,
         illegal_reward=options.penalty,
+        games_per_match=int(options.games_per_match),
+        notes=options.games_per_match > 1 or any(map(uses_past, [*discards, *plays])),
     )
 
 

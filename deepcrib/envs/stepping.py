@@ -20,8 +20,8 @@ from deepcrib.game.rules import DISCARD_SLOTS_5, DISCARD_SLOTS_6, MAX_SCORE, nex
 from deepcrib.game.rules import PLAY as PLAY_KIND
 from deepcrib.kernels import Part, jit
 
-# What an environment waits for: the learner, an agent that must be asked, or the next episode.
-LEARNER, ASKED, OVER = range(3)
+# What an environment waits for: the learner, the next episode, an agent that must be asked, a hand to be noted.
+LEARNER, OVER, ASKED, ENDED = range(4)
 # Who decides for a seat, beside the codes of `policies`.
 BY_LEARNER, BY_AGENT = -2, -1
 POINTS, MARGIN, WIN = range(3)
@@ -40,6 +40,7 @@ class Settings(NamedTuple):
 
     discards, plays: int8 [P], who decides for each seat. fixed_seat: the learner's, -1: by chance. stride: episodes
     between two of the same environment. illegal_reward: of the action that ends an episode because it is illegal.
+    notes: stop where a hand has been counted, so that it can be noted before the next is dealt.
     """
 
     seed: int
@@ -52,12 +53,16 @@ class Settings(NamedTuple):
     fixed_seat: int
     stride: int
     illegal_reward: float
+    games_per_match: int
+    notes: bool
 
 
 def episode_dtype(num_players: int) -> np.dtype:
     """Fields of an episode of P players."""
     fields: list[tuple] = [
-        ("number", np.int64),  # with the seed it decides every card, and the learner's seat
+        ("number", np.int64),  # with the seed it decides every card, and in a match's first game the learner's seat
+        ("place", np.int64),  # of the game in its match, from 0
+        ("first_dealer", np.int8),
         ("seat", np.int8),
         ("status", np.int8),
         ("asked", np.int8),  # seat, from the learner's, whose agent must be asked
@@ -81,14 +86,6 @@ def choose_action(g: Game, action: int, hands: int) -> bool:
     if (action < discards) != discarding:
         return False
     return take_choice(g, action if discarding else action - discards, True, hands)
-
-
-@jit
-def settle_seat(g: Game, seed: int, random_dealer: bool, hands: int) -> int:
-    """Carry out what takes no choice; returns the seat that must choose then, -1: the episode is over."""
-    while step_on(g, seed, random_dealer, True, hands):
-        pass
-    return seat_to_choose(g, hands)
 
 
 @jit
@@ -135,13 +132,16 @@ def _answer(g: Game, seat: int, policy: int, settings: Settings) -> None:
 
 @jit
 def go_on(g: Game, e: Episode, settings: Settings) -> None:
-    """Play until the learner must choose or the episode is over, and pay; or until an agent must be asked."""
+    """Play until the learner must choose or the episode is over, and pay; or to what Python must do before."""
     num_players = g.dealt.shape[0]
     while True:
         if settings.counted == SHOWN and g.starter >= 0:
             e.status = OVER
             break
         if step_on(g, settings.seed, settings.random_dealer, True, settings.hands):
+            if g.shown and settings.notes:
+                e.status = ENDED
+                return
             continue
         seat = seat_to_choose(g, settings.hands)
         if seat < 0:
@@ -165,17 +165,22 @@ def go_on(g: Game, e: Episode, settings: Settings) -> None:
 
 @jit
 def start(g: Game, e: Episode, number: int, settings: Settings) -> None:
-    """Begin an episode and play until its first decision."""
+    """Begin an episode, the next game of its match or the first of another, and play until its first decision."""
     num_players = g.dealt.shape[0]
     e.number = number
     e.illegal = False
     e.begins = True
     e.reward = 0.0
     e.before[:] = 0
-    e.seat = settings.fixed_seat
-    if settings.fixed_seat < 0:
-        e.seat = below(hash_key(settings.seed, number, 0, -1, LEARNER_SEAT), 0, num_players)
-    begin_game(g, number, settings.seed, -1)
+    e.place = (e.place + 1) % settings.games_per_match
+    dealer = next_seat(e.first_dealer, num_players)
+    if e.place == 0:
+        dealer = -1
+        e.seat = settings.fixed_seat
+        if settings.fixed_seat < 0:
+            e.seat = below(hash_key(settings.seed, number, 0, -1, LEARNER_SEAT), 0, num_players)
+    begin_game(g, number, settings.seed, dealer)
+    e.first_dealer = g.dealer
     go_on(g, e, settings)
 
 
@@ -226,7 +231,7 @@ def advance_rows(
 ) -> None:
     """STEP (by actions), START (episodes of these numbers) or GO_ON in rows [R]; fill what the learner sees there.
 
-    observations [N, W] and masks [N, A] are left as they were where an agent must be asked.
+    observations [N, W] and masks [N, A] are left as they were where Python must do something before.
     """
     for r in range(*part):
         row = rows[r]
@@ -237,7 +242,7 @@ def advance_rows(
             start(g, e, arguments[r], settings)
         else:
             go_on(g, e, settings)
-        if e.status != ASKED:
+        if e.status < ASKED:
             show_learner(g, e, settings, starts, observations[row], masks[row])
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.agents.asking import ask, named
+from deepcrib.agents.base import uses_past
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.envs import stepping
 from deepcrib.envs.observation import (
@@ -28,6 +29,7 @@ from deepcrib.envs.options import MAX_SEED, check_number, discarder_of, game_opt
 from deepcrib.envs.stepping import ASKED, GO_ON, LEARNER, OVER, START, STEP
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
+from deepcrib.game.past import PastHands
 from deepcrib.kernels.workers import run_rows
 
 _PIECE = 128  # environments whose step is worth a thread
@@ -44,7 +46,8 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
     threads. When an episode is over every action is let through by its mask, and ignored.
 
     `info` holds, [N, ...] each: action_mask, as in the observation; seat, the learner's; scores [N, P], the learner's
-    first, then by seats to its left; illegal, whether the last action was; episode_number.
+    first, then by seats to its left; illegal, whether the last action was; episode_number; with games_per_match above
+    1 game, the episode's number in its match, from 0.
 
     Args:
         num_envs: N.
@@ -95,6 +98,8 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
         """Games and episodes that are over: the first reset begins others."""
         options, ids = self.options, np.zeros(self.num_envs, dtype=np.int64)
         self.games = Games(ids, 0, num_players=self.num_players, dealing=options.dealing, first_dealer=ids)
+        if self._settings.notes:
+            self._note_hands()
         self.state = np.zeros(self.num_envs, dtype=stepping.episode_dtype(self.num_players))
         self.state["status"] = OVER
         self.observations = np.zeros((self.num_envs, observation_spec(self.num_players).width), dtype=np.int8)
@@ -158,9 +163,16 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
         return self.masks.astype(bool)
 
     def ask(self, agent: Agent) -> NDArray[np.int64]:
-        """Actions [N] of an agent in the learner's place, 0 where the learner need not choose."""
-        actions = np.zeros(self.num_envs, dtype=np.int64)
-        for rows, discarding in self._split(np.flatnonzero(self.state["status"] == LEARNER)):
+        """Actions [N] of an agent in the learner's place, 0 where the learner need not choose.
+
+        Raises OptionError where it uses the past of its match, of which the hands have not been noted so far.
+        """
+        actions, waiting = np.zeros(self.num_envs, dtype=np.int64), np.flatnonzero(self.state["status"] == LEARNER)
+        if self.games.past is None and uses_past(agent):
+            if self.games.records["hand_number"][waiting].any():
+                raise OptionError(f"agent {agent.name} uses the past: expected to be asked from the first hand on")
+            self._note_hands()
+        for rows, discarding in self._split(waiting):
             if discarding:
                 actions[rows] = ask(agent, self.games.discard_observation(rows, self.state["seat"][rows]))
             else:
@@ -177,6 +189,8 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
     def _info(self, shown: NDArray[np.bool_]) -> dict[str, Any]:
         """Infos, each with the mask `_key` of Gymnasium's vector environments beside it."""
         names = {"seat": "seat", "scores": "scores", "illegal": "illegal", "episode_number": "number"}
+        if self.options.games_per_match > 1:
+            names["game"] = "place"
         info = {"action_mask": self.masks.copy(), **{key: self.state[name].copy() for key, name in names.items()}}
         return info | {f"_{key}": shown.copy() for key in info}
 
@@ -208,6 +222,7 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
         self.games.seed = int(seed)
         self._settings = self._settings._replace(seed=int(seed), stride=self.num_envs)
         self._started = True
+        self.state["place"] = self.options.games_per_match - 1  # those that begin are the first of a match
         self._new_arrays()
         self._run(self._every, START, self._every + first)
 
@@ -254,16 +269,31 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
         self.observations, self.masks = np.empty_like(self.observations), np.empty_like(self.masks)
 
     def _run(self, rows: Rows, work: int, arguments: NDArray[np.int64]) -> None:
-        """Do a work in rows, and let the agents answer that must be asked until the learner's turn."""
+        """Do a work in rows, note hands that end, and let agents answer that must be asked until the learner's turn."""
         shown = self._settings, block_starts(self.num_players), self.observations, self.masks
+        if self.games.past is not None:
+            self._note_next_games(rows if work == START else rows[self.over])
         while len(rows):
             episodes = self.games.records, self.state
             run_rows(stepping.advance_rows, len(rows), *episodes, rows, work, arguments, *shown, piece=_PIECE)
-            if not self._asks:
+            if not self._asks and self.games.past is None:
                 return
-            rows = rows[self.state["status"][rows] == ASKED]
-            self._answer(rows)
+            self.games.note_hands(rows)
+            rows = rows[self.state["status"][rows] >= ASKED]
+            self._answer(rows[self.state["status"][rows] == ASKED])
             work, arguments = GO_ON, rows
+
+    def _note_hands(self) -> None:
+        """Note hands from now on."""
+        self._settings = self._settings._replace(notes=True)
+        self.games.past = PastHands(self.num_envs, self.num_players, spare=self.num_envs)
+
+    def _note_next_games(self, rows: Rows) -> None:
+        """What is noted from now on in rows is of the episode that begins there."""
+        assert self.games.past is not None
+        self.games.past.next_game(rows)
+        ends = self.state["place"][rows] + 1 == self.options.games_per_match
+        self.games.past = self.games.past.next_match(rows[ends])
 
     def _split(self, rows: Rows) -> Iterable[tuple[Rows, bool]]:
         """Those of rows that discard, and those that play."""

@@ -8,6 +8,7 @@ So every discard and every play of a match is a labelled example of how the oppo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
 Rows = NDArray[np.int64]
+_EVERY = slice(None)
 _FIRST_ROOM = 16  # hands of a match
 
 
@@ -40,32 +42,54 @@ def past_dtype(num_players: int) -> np.dtype:
 
 
 class PastHands:
-    """The finished hands of M matches, noted as they end. Rows are those of the `Games` that are played.
+    """The finished hands of matches, noted as they end, for `Games` that play M of them side by side.
 
-    records: [M, H] of `past_dtype`, of which the first lengths[m] of a row are there. game: the number in the match of
-    the games that are played now. Hands are only ever added, so what follows from one holds as long as this object.
+    records: [M + spare, H] of `past_dtype`, of which the first lengths[m] of a row are there. rows: [M], where the
+    match is that each of the `Games` is of. Hands are only ever added, and a row is never used for another match, so
+    what follows from one holds as long as this object. spare: rows for matches that begin later (`next_match`).
     """
 
-    def __init__(self, matches: int, num_players: int = 2) -> None:
-        self.records = np.zeros((matches, _FIRST_ROOM), dtype=past_dtype(num_players))
-        self.lengths = np.zeros(matches, dtype=np.int64)
-        self.game = 0
-        self._noted = np.zeros(matches, dtype=np.int64)  # of the game that is played
+    def __init__(self, matches: int, num_players: int = 2, spare: int = 0) -> None:
+        self.records = np.zeros((matches + spare, _FIRST_ROOM), dtype=past_dtype(num_players))
+        self.lengths = np.zeros(matches + spare, dtype=np.int64)
+        self.rows = np.arange(matches)
+        self._game = np.zeros(matches, dtype=np.int64)  # number in the match of those that are played
+        self._noted = np.zeros(matches, dtype=np.int64)  # hands of these
+        self._used = matches
 
-    def next_game(self) -> None:
-        """The hands that are noted from now on are of the next game of each match."""
-        self.game += 1
-        self._noted[:] = 0
+    def next_game(self, games: Rows | slice = _EVERY) -> None:
+        """The hands that are noted from now on of `games` are of the next game of their match."""
+        self._game[games] += 1
+        self._noted[games] = 0
+
+    def next_match(self, games: Rows) -> PastHands:
+        """Where the hands of the matches are noted that `games` now begin: here or, when all rows are used, in another.
+
+        That one has the hands of the matches that go on, and no others.
+        """
+        past, matches = self, len(self.rows)
+        if self._used + len(games) <= len(self.lengths):
+            self.rows[games] = np.arange(self._used, self._used + len(games))
+            self._used += len(games)
+        else:
+            past = deepcopy(self)
+            past.records[:matches], past.lengths[:matches] = self.records[self.rows], self.lengths[self.rows]
+            past.lengths[matches:] = past.lengths[games] = 0
+            past.rows, past._used = np.arange(matches), matches
+        past._game[games] = past._noted[games] = 0
+        return past
 
     def note(self, games: np.ndarray, rows: Rows, stop: bool) -> None:
         """Add the hands of games `rows` that have ended and have not been noted. stop: as `Games.stop_at_121`."""
-        if self.lengths[rows].max(initial=0) == self.records.shape[1]:
+        if self.lengths[self.rows[rows]].max(initial=0) == self.records.shape[1]:
             self.records = np.concatenate([self.records, np.zeros_like(self.records)], axis=1)
-        run_rows(_note_rows, len(rows), games, rows, stop, self.game, self._noted, self.records, self.lengths)
+        store = self.rows, self._game, self._noted, self.records, self.lengths
+        run_rows(_note_rows, len(rows), games, rows, stop, *store)
 
     def seen(self, rows: Rows) -> Past:
         """What is known before the next decision of games `rows`."""
-        return Past(self, np.asarray(rows), self.lengths[rows])
+        places = self.rows[rows]
+        return Past(self, places, self.lengths[places])
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +148,8 @@ def _note_rows(
     games: np.ndarray,
     rows: np.ndarray,
     stop: bool,
-    number: int,
+    places: np.ndarray,
+    numbers: np.ndarray,
     noted: np.ndarray,
     records: np.ndarray,
     lengths: np.ndarray,
@@ -133,9 +158,10 @@ def _note_rows(
         row = rows[r]
         g = games[row]
         if (g.shown or g.finished) and g.hand_number >= noted[row]:
-            _note(g, stop, records[row, lengths[row]])
-            records[row, lengths[row]].game = number
-            lengths[row] += 1
+            place = places[row]
+            _note(g, stop, records[place, lengths[place]])
+            records[place, lengths[place]].game = numbers[row]
+            lengths[place] += 1
             noted[row] = g.hand_number + 1
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, require_players
 from deepcrib.agents.asking import ask, named
+from deepcrib.agents.base import uses_past
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
@@ -98,7 +99,7 @@ def play_match(
     if games_per_match < 1 or games % games_per_match:
         raise ValueError(f"games={games}: expected whole matches of games_per_match={games_per_match} games")
     scripted = measure is None and all(isinstance(agent, ScriptedAgent) for agent in agents)
-    uses_past = any(getattr(agent, "uses_past", False) for agent in agents)
+    keeps_past = any(map(uses_past, agents))
 
     def play_games(numbers: Rows, past: PastHands | None) -> MatchResult:
         matches, places = np.divmod(numbers, games_per_match)
@@ -111,7 +112,7 @@ def play_match(
 
     def play_part(low: int, high: int) -> MatchResult:
         numbers = np.arange(low, high, dtype=np.int64)
-        if not uses_past:
+        if not keeps_past:
             return play_games(numbers, None)
         past, played = PastHands((high - low) // games_per_match, num_players), []
         for place in range(games_per_match):
@@ -122,7 +123,7 @@ def play_match(
 
     parts: list[MatchResult] = []
     start = seconds_running()
-    for together in _parts(games, scripted, games_per_match if uses_past else 1):
+    for together in _parts(games, scripted, games_per_match if keeps_past else 1):
         parts += run_pieces([partial(play_part, low, high) for low, high in together])
         if progress is not None:
             for low, high in together:
