@@ -26,12 +26,12 @@ from deepcrib.envs.observation import (
     observation_space,
     observation_spec,
 )
-from deepcrib.envs.options import MAX_SEED, TableOptions, check_number, read_options
+from deepcrib.envs.options import MAX_SEED, TableOptions, check_number, needs_noting, read_options
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
-from deepcrib.envs.stepping import choose_action
+from deepcrib.envs.stepping import COUNTED, choose_action, settle_seat
 from deepcrib.errors import MissingExtraError
 from deepcrib.game.engine import Games
-from deepcrib.game.engine.phases import begin_game, seat_to_choose, step_on
+from deepcrib.game.engine.phases import begin_game
 from deepcrib.game.past import PastHands
 from deepcrib.game.rules import next_seat
 
@@ -85,6 +85,8 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self._starts = block_starts(options.num_players)
         self._seed, self._number, self._place, self._first_dealer = -1, -1, -1, -1
         self.games = Games([0], 0, num_players=options.num_players, dealing=options.dealing, first_dealer=[0])
+        if options.games_per_match > 1:
+            self.games.past = PastHands(1, options.num_players)
         self._seat = -1
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -151,9 +153,14 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         return {"action_mask": mask, "observation": observation}
 
     def ask(self, agent: Agent) -> int | None:
-        """The action of an agent of deepcrib in the place of `agent_selection`; None when its game is over."""
+        """The action of an agent of deepcrib in the place of `agent_selection`; None when its game is over.
+
+        Raises OptionError as `needs_noting` does.
+        """
         if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
             return None
+        if needs_noting(agent, self.games, _ROW):
+            self.games.past = PastHands(1, self.options.num_players)
         if self._game["starter"] < 0:
             return int(ask(agent, self.games.discard_observation(_ROW, [self._seat]))[0])
         return int(ask(agent, self.games.play_observation(_ROW))[0]) + num_discards(self.options.num_players)
@@ -172,22 +179,22 @@ class CribbageAEC(AECEnv[str, Any, Any]):
     def _begin(self, new_match: bool) -> None:
         """Begin the game of this number: the next of its match or, where that is over, of another."""
         self._place = 0 if new_match else (self._place + 1) % self.options.games_per_match
-        if self._place == 0 or self.games.past is None:
-            self.games.past = PastHands(1, self.options.num_players)
-        else:
+        if self.games.past is not None:
             self.games.past.next_game()
+            self.games.past = self.games.past if self._place else PastHands(1, self.options.num_players)
         following = next_seat(self._first_dealer, self.options.num_players)
         begin_game(self._game, self._number, self._seed, following if self._place else -1)
         self._first_dealer = int(self._game["dealer"])
 
     def _settle(self) -> int:
         """Carry out what takes no choice, and note hands as they end; the seat that must choose then, -1: none."""
-        game, moved = self._game, True
-        while moved:
-            moved = step_on(game, self._seed, self.games.random_dealer, True, self.options.hands)
-            if game["shown"] or game["finished"]:
+        seat = COUNTED
+        while seat == COUNTED:
+            rules = self._seed, self.games.random_dealer, self.options.hands
+            seat = settle_seat(self._game, *rules, self.games.past is not None)
+            if seat < 0:
                 self.games.note_hands(_ROW)
-        return int(seat_to_choose(game, self.options.hands))
+        return seat
 
     def _rewards(self, gained: NDArray[np.int64]) -> list[float]:
         """Rewards [P] of a step in which the players gained points [P]."""

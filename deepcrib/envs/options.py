@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, make_agent, require_players
 from deepcrib.agents.base import uses_past
@@ -15,7 +16,7 @@ from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.envs.observation import observation_spec
 from deepcrib.envs.stepping import ALL, BY_AGENT, BY_LEARNER, PLAYED, REWARDS, SHOWN, Settings
 from deepcrib.errors import OptionError
-from deepcrib.game.engine import DEALING
+from deepcrib.game.engine import DEALING, Games
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.options import one_of, option, optional, problems
 
@@ -191,6 +192,18 @@ def settings_of(options: GameOptions, discards: Sequence[Agent | None], plays: S
         games_per_match=int(options.games_per_match),
         notes=options.games_per_match > 1 or any(map(uses_past, [*discards, *plays])),
     )
+
+
+def needs_noting(agent: Agent, games: Games, rows: NDArray[np.int64]) -> bool:
+    """Whether hands are to be noted from now on, for an agent that is asked in `rows` and uses the past of its match.
+
+    Raises OptionError where hands have ended there that nobody noted.
+    """
+    if games.past is not None or not uses_past(agent):
+        return False
+    if games.records["hand_number"][rows].any():
+        raise OptionError(f"agent {agent.name} uses the past: expected to be asked from the first hand on")
+    return True
 
 
 def _code(agent: Agent | None) -> int:

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.agents.asking import ask, named
-from deepcrib.agents.base import uses_past
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.envs import stepping
 from deepcrib.envs.observation import (
@@ -25,7 +24,15 @@ from deepcrib.envs.observation import (
     observation_space,
     observation_spec,
 )
-from deepcrib.envs.options import MAX_SEED, check_number, discarder_of, game_options, opponents_of, settings_of
+from deepcrib.envs.options import (
+    MAX_SEED,
+    check_number,
+    discarder_of,
+    game_options,
+    needs_noting,
+    opponents_of,
+    settings_of,
+)
 from deepcrib.envs.stepping import ASKED, GO_ON, LEARNER, OVER, START, STEP
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
@@ -165,12 +172,10 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
     def ask(self, agent: Agent) -> NDArray[np.int64]:
         """Actions [N] of an agent in the learner's place, 0 where the learner need not choose.
 
-        Raises OptionError where it uses the past of its match, of which the hands have not been noted so far.
+        Raises OptionError as `needs_noting` does.
         """
         actions, waiting = np.zeros(self.num_envs, dtype=np.int64), np.flatnonzero(self.state["status"] == LEARNER)
-        if self.games.past is None and uses_past(agent):
-            if self.games.records["hand_number"][waiting].any():
-                raise OptionError(f"agent {agent.name} uses the past: expected to be asked from the first hand on")
+        if needs_noting(agent, self.games, waiting):
             self._note_hands()
         for rows, discarding in self._split(waiting):
             if discarding:

@@ -127,8 +127,9 @@ def test_a_match_in_pettingzoo() -> None:
     for first in (0, 2):
         checked(seen, [first, first + 1], dealers[first], [agents[0].by, agents[1].by])
     env.reset(seed=SEED)
-    deepcrib_action(env, agents[0 if env.agent_selection == "player_0" else 1])
-    assert all(len(agent.seen[-1].past.of(0)) == 0 for agent in agents if agent.seen[-1].game[0] == 0)
+    again = Watching("greedy")
+    deepcrib_action(env, again)
+    assert len(again.seen[0].past.of(0)) == 0
 
 
 def test_a_match_of_hands_from_nothing_to_nothing() -> None:
@@ -170,6 +171,12 @@ def test_an_agent_that_is_asked_late_is_refused() -> None:
         env.step(deepcrib_action(env, asked))
     deepcrib_action(env, asked)
     assert asked.seen[-1].past.of(0)["hand_number"].tolist() == [0, 1, 2]
+    table = cribbage_v1.env()
+    table.reset(seed=SEED)
+    while table.unwrapped.games.state.hand_number[0] == 0:
+        table.step(deepcrib_action(table, make_agent("greedy")))
+    with pytest.raises(OptionError, match="watching greedy uses the past"):
+        deepcrib_action(table, asked)
     for number in (0, 2.5):
         with pytest.raises(OptionError, match=f"games_per_match={number}: expected a whole number, 1 or more"):
             gymnasium.make("deepcrib/Cribbage-v1", games_per_match=number)
