@@ -13,12 +13,11 @@ from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.luck import LuckFree, card_luck, luck_free
 from deepcrib.evaluation.metrics import Metrics
-from deepcrib.game.rules import KINDS, SKUNK_MARGIN
+from deepcrib.game.rules import KINDS, SKUNK_GAME_POINTS, SKUNK_MARGIN, WIN_GAME_POINTS
 from deepcrib.intervals import normal, pairs_interval, ratio_interval, wilson
 from deepcrib.matches import MatchResult, Progress, play_match
 
 ROLES = ("pone", "dealer")
-WIN_GAME_POINTS, SKUNK_GAME_POINTS = 2, 3
 
 
 @dataclass

@@ -18,6 +18,7 @@ from deepcrib.kernels import jit
 
 MAX_SCORE = 121
 SKUNK_MARGIN = 31  # points: a loser with 90 or fewer is skunked
+WIN_GAME_POINTS, SKUNK_GAME_POINTS = 2, 3
 COUNT_LIMIT = 31
 HEELS_POINTS = 2
 HAND_SIZE = 4

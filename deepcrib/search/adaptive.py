@@ -18,6 +18,7 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.past import Past
 from deepcrib.search.lookahead import HANDS, LATE, WITHIN, LookaheadAgent, check_numbers
 from deepcrib.search.opponents import DISCARDS, NOISES, PLAYS, Opponents, chances_of
+from deepcrib.search.win_chances import WIN
 
 ODDS = 20.0
 STRANGE = 0.2
@@ -45,8 +46,8 @@ class AdaptiveAgent:
 
     agent, rollouts: whose networks play, and are oneself, as in `LookaheadAgent`. library: whom the opponent may be
     like. odds: how much likelier than oneself the others together must be before the likeliest of them is believed; one
-    that this opponent departs from in a fifth of its choices (STRANGE) is not. hands, within, late: as in
-    `LookaheadAgent`.
+    that this opponent departs from in a fifth of its choices (STRANGE) is not. hands, within, late,
+    objective: as in `LookaheadAgent`.
     """
 
     num_players = frozenset({2})
@@ -63,12 +64,14 @@ class AdaptiveAgent:
         hands: int = HANDS,
         within: float = WITHIN,
         late: int = LATE,
+        objective: str = WIN,
     ) -> None:
         check_numbers(odds=(odds, float, 1, 1e12))
         self.name = name
         self.odds = odds
         self.opponents = Opponents([agent, *library])
         self._options: dict[str, Any] = {"rollouts": rollouts, "hands": hands, "within": within, "late": late}
+        self._options["objective"] = objective
         self._own = LookaheadAgent(agent, **{**self._options, "within": 0})
         self._against: dict[tuple[int, int], LookaheadAgent] = {}
         self.agent = agent

@@ -27,7 +27,7 @@ from deepcrib.game.past import Past, PastHands
 from deepcrib.game.past_decisions import past_discards, past_plays
 from deepcrib.game.rank_sets import rank_set_numbers
 from deepcrib.game.rules import DISCARD_SLOTS_6
-from deepcrib.search.win_chances import win_chances
+from deepcrib.search.win_chances import WIN, win_chances
 
 NOISES = np.array([0.02, 0.1, 0.3])
 """How often a hypothesis lets its model do anything that the rules allow."""
@@ -91,13 +91,13 @@ def discards_of(agent: Agent) -> DiscardModel:
 
 
 @lru_cache(_REMEMBERED)
-def _win_chances_of(same: _Same) -> NDArray[np.float64]:
-    return win_chances(same.agent)
+def _win_chances_of(same: _Same, objective: str) -> NDArray[np.float64]:
+    return win_chances(same.agent, objective=objective)
 
 
-def win_chances_of(agent: Agent) -> NDArray[np.float64]:
+def win_chances_of(agent: Agent, objective: str = WIN) -> NDArray[np.float64]:
     """`win_chances` of an agent against itself, worked out once."""
-    return _win_chances_of(_Same(agent))
+    return _win_chances_of(_Same(agent), objective)
 
 
 # --- beliefs ------------------------------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 Between two hands of a game, all that matters is the score and who deals next. The points of a hand hardly depend on the
 score as long as players count points alone, so hands that an agent played against itself at 0-0 stand for all of them:
 from the highest scores down, each is the mean over those hands of winning in that hand, or of what follows it.
+
+With another objective, what is won takes the place of the chance to win: from 0, the most that can be lost, to 1.
 """
 
 from __future__ import annotations
@@ -16,18 +18,21 @@ from deepcrib.agents import Agent
 from deepcrib.agents.asking import ask
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
-from deepcrib.game.rules import MAX_SCORE
+from deepcrib.game.rules import MAX_SCORE, SKUNK_GAME_POINTS, SKUNK_MARGIN, WIN_GAME_POINTS
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
 HANDS = 10_000
 """Hands that stand for all: the chance at one score is known to half a per cent."""
 SEED = 0
+WIN, GAME_POINTS = "win", "game_points"
+PLAIN_WINS = {WIN: 1.0, GAME_POINTS: (SKUNK_GAME_POINTS + WIN_GAME_POINTS) / (2 * SKUNK_GAME_POINTS)}
+"""By objective, what a win without a skunk is: with game points, of -3 .. 3 as 0 .. 1. With a skunk it is 1."""
 
 
-def win_chances(agent: Agent, hands: int = HANDS, seed: int = SEED) -> NDArray[np.float64]:
+def win_chances(agent: Agent, hands: int = HANDS, seed: int = SEED, *, objective: str = WIN) -> NDArray[np.float64]:
     """[121, 121] chance that the dealer of the coming hand wins, by its own score and the other's."""
-    return chances_of(pegs_of(agent, hands, seed))
+    return chances_of(pegs_of(agent, hands, seed), objective)
 
 
 def pegs_of(agent: Agent, hands: int, seed: int) -> NDArray[np.int64]:
@@ -53,7 +58,7 @@ def play_out(table: Games, choose: Callable[[NDArray[np.int64], PlayObservation]
         table.play(rows, choose(rows, table.play_observation(rows)))
 
 
-def chances_of(pegs: NDArray[np.int64], *, margins: bool = False) -> NDArray[np.float64]:
+def chances_of(pegs: NDArray[np.int64], objective: str = WIN, *, margins: bool = False) -> NDArray[np.float64]:
     """`win_chances` where every hand is one of pegs [N, 12], all of them as likely.
 
     margins: in place of the chance, the points by which the dealer of the coming hand wins in the end on average, those
@@ -62,18 +67,20 @@ def chances_of(pegs: NDArray[np.int64], *, margins: bool = False) -> NDArray[np.
     values = np.zeros((MAX_SCORE, MAX_SCORE))
     for total in range(2 * (MAX_SCORE - 1), -1, -1):  # scores of equal totals do not lead to each other
         low, high = max(0, total - MAX_SCORE + 1), min(MAX_SCORE - 1, total)
-        run_rows(_fill_total, high - low + 1, low, total, pegs, values, margins, piece=4)
+        run_rows(_fill_total, high - low + 1, low, total, pegs, values, margins, PLAIN_WINS[objective], piece=4)
     return values
 
 
 @jit
-def _fill_total(part: Part, low: int, total: int, pegs: np.ndarray, values: np.ndarray, margins: bool) -> None:
+def _fill_total(
+    part: Part, low: int, total: int, pegs: np.ndarray, values: np.ndarray, margins: bool, plain: float
+) -> None:
     """Fill the values of scores low.. of the dealer, that and the pone's adding up to a total."""
     for i in range(*part):
         dealer, pone = low + i, total - low - i
         won, hands = 0.0, 0
         for h in range(len(pegs)):
-            value = _after_hand(dealer, pone, pegs[h], values, margins)
+            value = _after_hand(dealer, pone, pegs[h], values, margins, plain)
             if not np.isnan(value):  # a hand without any point changes nothing but the deal: it is left out
                 won += value
                 hands += 1
@@ -81,7 +88,7 @@ def _fill_total(part: Part, low: int, total: int, pegs: np.ndarray, values: np.n
 
 
 @jit
-def _after_hand(dealer: int, pone: int, pegs: np.ndarray, values: np.ndarray, margins: bool) -> float:
+def _after_hand(dealer: int, pone: int, pegs: np.ndarray, values: np.ndarray, margins: bool, plain: float) -> float:
     """What the dealer has after a hand of pegs [12]; nan where nobody pegs anything."""
     before = dealer + pone
     for peg in range(len(pegs)):
@@ -91,22 +98,28 @@ def _after_hand(dealer: int, pone: int, pegs: np.ndarray, values: np.ndarray, ma
             pone -= pegs[peg]
         if dealer >= MAX_SCORE or pone >= MAX_SCORE:
             break
-    return value_after(dealer, pone, values, margins) if dealer + pone > before else np.nan
+    return value_after(dealer, pone, values, margins, plain) if dealer + pone > before else np.nan
 
 
 @jit
-def value_after(dealer: int, pone: int, values: np.ndarray, margins: bool) -> float:
+def value_after(dealer: int, pone: int, values: np.ndarray, margins: bool, plain: float = 1.0) -> float:
     """What the dealer of a hand that came to these scores has: of `values`, which are the next dealer's, or the end."""
     if dealer >= MAX_SCORE or pone >= MAX_SCORE:
-        return float(dealer - pone) if margins else (1.0 if dealer > pone else 0.0)
+        if margins:
+            return float(dealer - pone)
+        won = 1.0 if min(dealer, pone) <= MAX_SCORE - SKUNK_MARGIN else plain
+        return won if dealer > pone else 1.0 - won
     return (0.0 if margins else 1.0) - values[pone, dealer]
 
 
-def chances_after(table: Games, seats: NDArray[np.int8], chances: NDArray[np.float64]) -> NDArray[np.float64]:
+def chances_after(
+    table: Games, seats: NDArray[np.int8], chances: NDArray[np.float64], objective: str = WIN
+) -> NDArray[np.float64]:
     """[N] each seat's chance to win its game after a hand that has been counted; chances: of `win_chances`."""
     rows = np.arange(len(table))
     dealer = 1 - table.dealer.astype(np.int64)  # of the next hand
     scores = np.minimum(table.scores, MAX_SCORE - 1).astype(np.int64)
     dealers = chances[scores[rows, dealer], scores[rows, 1 - dealer]]
-    dealers = np.where(table.finished, table.winner == dealer, dealers)
+    won = np.where(scores.min(axis=1) <= MAX_SCORE - SKUNK_MARGIN, 1.0, PLAIN_WINS[objective])
+    dealers = np.where(table.finished, np.where(table.winner == dealer, won, 1 - won), dealers)
     return np.where(seats == dealer, dealers, 1 - dealers)

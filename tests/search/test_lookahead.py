@@ -57,14 +57,15 @@ def chances() -> np.ndarray:
 
 def looker(**options: Any) -> LookaheadAgent:
     agent = LookaheadAgent(Valued(), **options)
-    agent._model, agent._chances = model_of("greedy"), chances()
+    agent.rollouts.model, agent.rollouts.chances = model_of("greedy"), chances()
     return agent
 
 
 def worths(agent: LookaheadAgent, o: PlayObservation, is_late: bool) -> np.ndarray:
     """[N, 4] what the legal slots come to on all hands drawn."""
-    numbers = np.arange(agent.hands)
-    return agent._play_values(o, agent.hand_weights(o), is_late, np.arange(len(o)), o.legal, numbers).mean(axis=2)
+    rollouts = agent.rollouts
+    weights, numbers = rollouts.hand_weights(o), np.arange(rollouts.hands)
+    return rollouts.play_values(o, weights, is_late, np.arange(len(o)), o.legal, numbers).mean(axis=2)
 
 
 def both_greedy(hands: Hands, series: tuple[int, ...], seat: int) -> int:
@@ -149,7 +150,7 @@ def test_drawn_hands_are_as_likely_as_they_should_be() -> None:
     """Draws at equal distances: no hand comes more than once more or less often than its weight says."""
     o = positions(20, seed=4)
     agent = looker(hands=500)
-    weights, drawn = agent.hand_weights(o), np.repeat(games_seen(o), 500)
+    weights, drawn = agent.rollouts.hand_weights(o), np.repeat(games_seen(o), 500)
     draw_hands((0, len(o)), o.key, weights, 500, np.arange(500), drawn)
     for row in range(len(o)):
         games = drawn[row * 500 : (row + 1) * 500]
@@ -167,7 +168,7 @@ def test_drawn_hands_are_as_likely_as_they_should_be() -> None:
 def test_the_hands_of_a_model_that_is_not_doubted() -> None:
     """Without doubt, hands that greedy would not have kept, or played otherwise, are out; with doubt they are in."""
     o = positions(30, seed=5)
-    sure, doubting = looker(doubt=0.0).hand_weights(o), looker(doubt=0.3).hand_weights(o)
+    sure, doubting = (looker(doubt=doubt).rollouts.hand_weights(o) for doubt in (0.0, 0.3))
     assert (doubting > 0).sum() > (sure > 0).sum()
     assert np.allclose(sure.sum(axis=1), 1) and np.allclose(doubting.sum(axis=1), 1)
     assert ((sure > 0) <= (doubting > 0)).all()
@@ -176,7 +177,7 @@ def test_the_hands_of_a_model_that_is_not_doubted() -> None:
 def test_a_part_of_the_hands_is_as_in_all_of_them() -> None:
     """The rounds of a decision have each hand once, the first ones at equal distances."""
     o = positions(5, seed=4)
-    weights = looker().hand_weights(o)
+    weights = looker().rollouts.hand_weights(o)
 
     def drawn(numbers: np.ndarray) -> np.ndarray:
         games = np.repeat(games_seen(o), len(numbers))
