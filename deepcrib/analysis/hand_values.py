@@ -23,15 +23,17 @@ from deepcrib.game.cards import format_cards
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.randomness import hash_key
 from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
+from deepcrib.search.rollouts import usual_rollouts
 
 _SAME = 1e-9
 """Points, or a chance, by which two values may differ through rounding alone."""
 
 
 class DiscardFigures(NamedTuple):
-    """One discard; but for names all in points, and but for the hand's lowest and highest means.
+    """One discard; but for names and the chance to win all in points, and but for the hand's lowest and highest means.
 
-    As `agents.DiscardExpectations` has them: crib_mean is negative to the pone, pegging own minus the opponent's.
+    As `agents.DiscardExpectations` has them: crib_mean is negative to the pone, pegging own minus the opponent's. win:
+    chance to win the game from this score by `usual_rollouts`; differences are known to a per cent or less.
     """
 
     toss: str
@@ -42,6 +44,7 @@ class DiscardFigures(NamedTuple):
     crib_mean: float
     pegging: float
     total: float
+    win: float
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,8 @@ def _discards(observation: DiscardObservation) -> tuple[DiscardFigures, ...]:
     expected = expectations_of(observation.hand, observation.is_dealer)
     own, cards = discard_statistics(observation.hand), observation.hand[0]
     means = expected.crib_mean, expected.pegging, expected.total
-    columns = (expected.hand_mean, own["hand_min"], own["hand_max"], *means)
+    wins = usual_rollouts().all_chances(observation).mean(axis=2)
+    columns = (expected.hand_mean, own["hand_min"], own["hand_max"], *means, wins)
     texts = ([format_cards(cards[slots]) for slots in of_each] for of_each in (DISCARD_SLOTS_6, KEPT_SLOTS_6))
     return tuple(starmap(DiscardFigures, zip(*texts, *(column[0].tolist() for column in columns), strict=True)))
 
@@ -161,7 +165,8 @@ def _choice(agent: Any, observation: DiscardObservation, totals: NDArray[np.floa
 _DISCARDS_NOTE = (
     "points on average. hand: over 46 starters; range: its lowest and highest. crib: {whose}, against an expert's "
     "discards. play: own minus the opponent's between two greedy players, over all fours that the opponent may hold. "
-    "total: their sum; score, heels and the opponent's hand are left out"
+    "total: their sum; score, heels and the opponent's hand are left out. win%: chance to win the game from this "
+    "score, if both go on as expected_value does (5,000 hands drawn)"
 )
 _WHOSE = {"dealer": "one's own", "pone": "the opponent's"}
 _AGENTS_NOTE = (
@@ -181,11 +186,13 @@ def hand_tables(values: HandValues) -> tuple[Table, Table]:
         "crib": "{1.crib_mean:+.2f}",
         "play": "{1.pegging:+.2f}",
         "total": "{1.total:.2f}",
-        "thrown by": lambda action, _: " ".join(numbers[name] for name in values.thrown_by(action)),
+        "win%": lambda _, row: f"{100 * row.win:.1f}",
+        "thrown\nby": lambda action, _: " ".join(numbers[name] for name in values.thrown_by(action)),
     }
     title = f"{values.hand} as {values.role} at {'-'.join(map(str, values.score))}: best first"
     first = table_of(title, [(action, values.discards[action]) for action in values.best_first], discards)
-    first.columns[0].no_wrap, first.columns[-1].justify = True, "left"
+    first.columns[0].no_wrap = first.columns[1].no_wrap = True
+    first.columns[-1].justify = "left"
     agents: dict[str, Cell] = {
         "agent": lambda name, _: f"{numbers[name]} {escape(name)}",
         "throws": lambda _, choice: values.discards[choice.action].toss,

@@ -62,16 +62,22 @@ def game_title(record: GameRecord, seat: int) -> str:
 
 
 def reviews_table(title: str, reviews: Mapping[str, Review]) -> Table:
-    """One row a game: expected points lost, and whom the best response answered."""
+    """One row a game: expected points and chance to win lost, and whom the best response answered."""
     columns: dict[str, Cell] = {
         "game": lambda name, _: escape(name),
         "answered": lambda _, review: escape(f"{review.opponent}{' (stand-in)' if review.stand_in else ''}"),
         "hands": lambda _, review: str(len(review.hands)),
         "points lost": "{1.lost:.2f}",
         "a hand": "{1.per_hand:.2f}",
+        "win% lost\n(a hand)": _games_lost,
         "better than\nthe cards": lambda _, review: f"{np.mean(review.beyond):+.2f}" if review.beyond else NONE,
     }
     return table_of(escape(title), reviews.items(), columns)
+
+
+def _games_lost(_: str, review: Review) -> str:
+    lost = 100 * review.chance_lost
+    return f"{lost:.1f} ({lost / max(len(review.hands), 1):.1f})"
 
 
 def beyond_cards_line(who: str, a_hand: Interval) -> str:
@@ -80,12 +86,13 @@ def beyond_cards_line(who: str, a_hand: Interval) -> str:
 
 
 def losses_table(title: str, losses: Mapping[str, Loss]) -> Table:
-    """Points lost a hand by kind of decision, and by all."""
+    """Points and chance to win lost a hand by kind of decision, and by all."""
     columns: dict[str, Cell] = {
         "decision": "{0}",
         "number": "{1.decisions:,}",
         "best": "{1.right:.1%}",
-        "points lost a hand [95%]": lambda _, loss: _mean(loss.per_hand),
+        "points lost\na hand [95%]": lambda _, loss: _mean(loss.per_hand),
+        "win% lost\na hand [95%]": lambda _, loss: percent(*loss.chance_lost, suffix=""),
     }
     return table_of(title, losses.items(), columns)
 

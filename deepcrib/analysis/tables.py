@@ -124,6 +124,7 @@ def worst_table(title: str, decisions: Sequence[Decision]) -> Table:
     """Decisions with their cards, by the number of the hand; in parentheses own minus opponent's points from there."""
     columns: dict[str, Cell] = {
         "points\nlost": "{0.regret:.2f}",
+        **({} if any(one.chance_lost is None for one in decisions) else {"win%\nlost": _chance_lost}),
         "hand": lambda decision: f"{decision.hand + 1}",
         "decision": "{0.kind}, {0.role}",
         "cards": "{0.cards}",
@@ -132,6 +133,10 @@ def worst_table(title: str, decisions: Sequence[Decision]) -> Table:
         "best": "{0.best}",
     }
     return table_of(title, decisions, columns, prose=True)
+
+
+def _chance_lost(decision: Decision) -> str:
+    return f"{100 * (decision.chance_lost or 0.0):.1f}"
 
 
 def match_table(title: str, evaluation: Evaluation, unit: str | None = None) -> Table:

@@ -16,6 +16,7 @@ from deepcrib.analysis.hand_values import HandValues, hand_values
 from deepcrib.app.words import Part, play_parts
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.search.best_response import BestResponseAgent
+from deepcrib.search.rollouts import usual_rollouts
 
 EXACT = "exact"
 """The column of the best response to a greedy player."""
@@ -29,7 +30,7 @@ class PlayHint:
 
     cards: ids. parts: what each would score at once, a go or last card left out. values: by the name of an agent, or
     EXACT, what it counts each at; None for one that has no values. choices: the slot that each would play; of EXACT
-    all that are best.
+    all that are best. chances: to win the game, by `usual_rollouts`; None before they are known.
     """
 
     slots: tuple[int, ...]
@@ -37,6 +38,7 @@ class PlayHint:
     parts: tuple[tuple[Part, ...], ...]
     values: Mapping[str, tuple[float, ...] | None]
     choices: Mapping[str, tuple[int, ...]]
+    chances: tuple[float, ...] | None = None
 
     @property
     def best_first(self) -> list[int]:
@@ -66,11 +68,16 @@ def play_hint(observation: PlayObservation, agents: Mapping[str, Agent]) -> Play
 
 
 def with_exact(hint: PlayHint, observation: PlayObservation, exact: BestResponseAgent) -> PlayHint:
-    """The same and, first, own minus the opponent's points from each card on: exact means if the opponent is greedy."""
+    """The same and, first, own minus the opponent's points from each card on: exact means if the opponent is greedy.
+
+    And the chances to win.
+    """
     means = exact.play_values(observation)[0]
     best = tuple(int(slot) for slot in np.flatnonzero(means > means.max() - _SAME))
     values = {EXACT: tuple(float(means[slot]) for slot in hint.slots), **hint.values}
-    return replace(hint, values=values, choices={EXACT: best, **hint.choices})
+    wins = usual_rollouts().all_chances(observation)[0].mean(axis=1)
+    chances = tuple(float(wins[slot]) for slot in hint.slots)
+    return replace(hint, values=values, choices={EXACT: best, **hint.choices}, chances=chances)
 
 
 @cache

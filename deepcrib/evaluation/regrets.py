@@ -37,7 +37,10 @@ _BATCH = 64  # hands between two reports of progress
 
 @dataclass(frozen=True)
 class Decision:
-    """One decision: what was seen, taken, best, as text; regret in points. hand: number of the deal or in a game."""
+    """One decision: what was seen, taken, best, as text; regret in points. hand: number of the deal or in a game.
+
+    chance_lost: share of a game, 0..1; None where no score is known.
+    """
 
     kind: str
     role: str
@@ -47,6 +50,7 @@ class Decision:
     taken: str
     best: str
     regret: float
+    chance_lost: float | None = None
 
 
 def price(

@@ -2,16 +2,19 @@
 
 Values are those of `regrets`: against the recorded opponent, or a stand-in where that cannot be answered quickly, and
 at 0-0, so that a choice that was made for the score (to peg out, or to keep the other from it) may seem to cost points.
-The hand that ends a game is priced as if it were played out.
+The hand that ends a game is priced as if it were played out. Beside points stands the chance to win at the score of the
+game: on hands drawn (`usual_rollouts`), both going on simply, and by the choice that wins most often on half of them
+counted on the other half, so that chance makes no losses (a small gain may come out).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, UntrustedError, make_agent
 from deepcrib.agents.asking import knows_probabilities
@@ -28,6 +31,7 @@ from deepcrib.records import GameRecord, recorded_choices
 from deepcrib.records.replay import ROW
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.minimax import has_choice
+from deepcrib.search.rollouts import Rollouts, usual_rollouts
 
 STAND_IN = "expected_value"
 """Answered in place of a person, or of an agent whose play would have to be asked for: greedy play, expert discards."""
@@ -50,17 +54,23 @@ class HandReview:
         """Expected points that the hand's choices cost."""
         return sum(decision.regret for decision in self.decisions)
 
+    @property
+    def chance_lost(self) -> float:
+        """Chance to win that they cost."""
+        return sum(decision.chance_lost or 0.0 for decision in self.decisions)
+
 
 @dataclass(frozen=True)
 class Loss:
     """Of one kind of decision: their number, the share 0..1 that lost nothing (less than 1e-6), points lost a hand.
 
-    per_hand comes with its 95% interval, Student's t on hands (nan for a single one).
+    per_hand, and the chance to win lost a hand, come with 95% intervals, Student's t on hands (nan for a single one).
     """
 
     decisions: int
     right: float
     per_hand: Interval
+    chance_lost: Interval
 
 
 @dataclass(frozen=True)
@@ -90,10 +100,16 @@ class Review:
         """Expected points lost a hand, 0 where there was none."""
         return self.lost / len(self.hands) if self.hands else 0.0
 
+    @property
+    def chance_lost(self) -> float:
+        """Games lost in the game, of what each choice cost in the chance to win."""
+        return sum(hand.chance_lost for hand in self.hands)
+
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values, for `summary.json`."""
-        hands = [asdict(hand) | {"lost": hand.lost} for hand in self.hands]
-        return asdict(self) | {"hands": hands, "lost": self.lost, "per_hand": self.per_hand}
+        hands = [asdict(hand) | {"lost": hand.lost, "chance_lost": hand.chance_lost} for hand in self.hands]
+        sums = {"lost": self.lost, "per_hand": self.per_hand, "chance_lost": self.chance_lost}
+        return asdict(self) | {"hands": hands} | sums
 
 
 def review(
@@ -108,8 +124,9 @@ def review(
     check_seat(record, seat)
     responder, stand_in = (BestResponseAgent(opponent, None), False) if opponent else responder_to(record, 1 - seat)
     chosen = _chosen(record, seat)
+    rollouts = usual_rollouts(responder.to)
     for numbers in batches(len(chosen), BATCH, progress):
-        _price_hands(responder, [chosen[number] for number in numbers])
+        _price_hands(responder, rollouts, [chosen[number] for number in numbers])
     hands = [hand for hand, _ in chosen]
     costliest = worst_of((decision for hand in hands for decision in hand.decisions), worst)
     beyond = recorded_beyond(record)[:, seat, MARGIN].tolist()
@@ -150,10 +167,12 @@ def losses_by_kind(hands: Sequence[HandReview]) -> dict[str, Loss]:
     """By kind, and over all of them ("all"), what one loses in one or more hands."""
     found = {}
     for kind in (*KINDS, "all"):
-        by_hand = [[d.regret for d in hand.decisions if kind in (d.kind, "all")] for hand in hands]
-        losses = np.array([loss for part in by_hand for loss in part])
+        by_hand = [[d for d in hand.decisions if kind in (d.kind, "all")] for hand in hands]
+        losses = np.array([decision.regret for part in by_hand for decision in part])
         if len(losses):
-            found[kind] = Loss(len(losses), float((losses < NOTHING).mean()), mean_interval(list(map(sum, by_hand))))
+            points = mean_interval([sum(decision.regret for decision in part) for part in by_hand])
+            chance = mean_interval([sum(decision.chance_lost or 0.0 for decision in part) for part in by_hand])
+            found[kind] = Loss(len(losses), float((losses < NOTHING).mean()), points, chance)
     return found
 
 
@@ -182,14 +201,32 @@ def _chosen(record: GameRecord, seat: int) -> list[Chosen]:
     return list(found.values())
 
 
-def _price_hands(responder: BestResponseAgent, hands: Sequence[Chosen]) -> None:
+def _price_hands(responder: BestResponseAgent, rollouts: Rollouts, hands: Sequence[Chosen]) -> None:
     """Add to some hands their decisions, all discards, and all plays, priced together."""
     decisions: list[Decision] = []
     for kind in (DiscardObservation, PlayObservation):
         seen = [(hand.number, *choice) for hand, choices in hands for choice in choices if isinstance(choice[0], kind)]
         if seen:
             numbers, observations, taken = zip(*seen, strict=True)
-            observation = kind.concatenate(observations)
-            decisions += price(responder, observation, np.array(taken, dtype=np.int8), np.array(numbers))
+            observation, actions = kind.concatenate(observations), np.array(taken, dtype=np.int8)
+            priced = price(responder, observation, actions, np.array(numbers))
+            lost = _chances_lost(rollouts, observation, actions)
+            decisions += [replace(one, chance_lost=chance) for one, chance in zip(priced, lost.tolist(), strict=True)]
     for hand, _ in hands:
         hand.decisions.extend(decision for decision in decisions if decision.hand == hand.number)
+
+
+def _chances_lost(
+    rollouts: Rollouts, observation: DiscardObservation | PlayObservation, taken: NDArray[np.int8]
+) -> NDArray[np.float64]:
+    """[N] chance to win that the choices cost: of the best on one half of the hands, counted on the other."""
+    found = rollouts.all_chances(observation)
+    first, second = found[:, :, ::2].mean(axis=2), found[:, :, 1::2].mean(axis=2)
+    rows = np.arange(len(taken))
+    return (
+        sum(
+            (counted[rows, chosen.argmax(axis=1)] - counted[rows, taken])
+            for chosen, counted in ((first, second), (second, first))
+        )
+        / 2
+    )

@@ -173,6 +173,9 @@ def _review(config: Config, run: Run, bars: Bars) -> Outcome:
     if num_left_out := len(records) - len({id(record) for record, _ in chosen}):
         run.notes.append(f"left out, {_NOT_REVIEWED}: {_games(num_left_out)}")
     run.notes.append("points are expected ones at 0-0 against the best replies to the player that was answered")
+    run.notes.append(
+        "win%: chance to win at the score of the game, if one goes on against that player as expected_value does"
+    )
     counter = bars.counter("hands", sum(_num_hands(record, seat) for record, seat in chosen))
     reviews = {}
     for number, (record, seat) in enumerate(chosen, start=1):
@@ -217,8 +220,11 @@ def _nobody(config: Config, records: Sequence[GameRecord]) -> str:
 
 def _plain(loss: Loss) -> dict[str, Any]:
     """Of a single hand there are no bounds, and None stands in their place."""
-    bounds = {name: None if value != value else value for name, value in loss.per_hand._asdict().items()}
-    return asdict(loss) | {"per_hand": bounds}
+    intervals = {"per_hand": loss.per_hand, "chance_lost": loss.chance_lost}
+    return asdict(loss) | {
+        name: {bound: None if value != value else value for bound, value in interval._asdict().items()}
+        for name, interval in intervals.items()
+    }
 
 
 _TASKS: dict[str, tuple[Callable[[Config, Run, Bars], Outcome], tuple[str, ...]]] = {

@@ -7,15 +7,17 @@ known far better than what they are worth.
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent
+from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.exact.beliefs.discards import DiscardModel
 from deepcrib.exact.beliefs.plays import kept_beliefs
+from deepcrib.exact.table import kept_array
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.batch import games_seen
 from deepcrib.game.observations import DiscardObservation, PlayObservation
@@ -25,10 +27,11 @@ from deepcrib.search.drawn_hands import draw_hands, draw_unseen
 from deepcrib.search.minimax import hands_by_rules, has_choice
 from deepcrib.search.opponents import chances_of, discards_of, win_chances_of
 from deepcrib.search.replies.asking import weigh_earlier_plays
-from deepcrib.search.win_chances import WIN, chances_after, play_out
+from deepcrib.search.win_chances import WIN, chances_after, play_out, win_chances
 
 HANDS = 200
 DOUBT = 0.1
+_USUAL_HANDS = 5_000
 Rows = NDArray[np.int64]
 
 
@@ -192,3 +195,20 @@ def _margins(table: Games, seats: NDArray[np.int8], first: NDArray[np.int64]) ->
     later = np.arange(log.play_points.shape[1]) >= first[:, None]
     margins: NDArray[np.float64] = (log.play_points * signs * later).sum(axis=1)
     return margins
+
+
+def usual_rollouts(opponent: Agent | None = None) -> Rollouts:
+    """Of `expected_value`, and of such a player or a given one as its opponent: quick, and as in hints and reviews.
+
+    A table of what points are worth at a score would be quicker still, but near the end it matters who counts first.
+    """
+    agent, chances = _usual()
+    found = Rollouts(agent, opponent=opponent, hands=_USUAL_HANDS)
+    found.chances = chances
+    return found
+
+
+@cache
+def _usual() -> tuple[Agent, NDArray[np.float64]]:
+    agent = ExpectedValueAgent()
+    return agent, kept_array(__file__, "usual.npy", lambda: win_chances(agent))

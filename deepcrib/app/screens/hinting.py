@@ -20,14 +20,15 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 WORKING = "working it out (the first time its code is compiled, which may take some seconds) ..."
 NAME_WIDTHS = (13, 8)
 """Columns of an agent's name: where there are up to two agents, and where there are more."""
+WIN_NOTE = "win%: chance to win the game from this score, if both go on as expected_value does"
 DISCARD_NOTE = (
     f"hand, crib and play: means in points, {ASSUMED.format('expected_value')} (experts' discards, greedy play); "
-    "the opponent's crib is negative; * what a player would throw; a player's own values are in its own units"
+    f"the opponent's crib is negative; {WIN_NOTE}; * what a player would throw; its own values are in its own units"
 )
 PLAY_NOTE = "now: scored at once."
 EXACT_NOTE = (
     f" exact: own minus the opponent's points from here to the end of the play, {ASSUMED.format('greedy')}; "
-    "* what a player would play"
+    f"{WIN_NOTE}; * what a player would play"
 )
 
 
@@ -54,15 +55,19 @@ def _stages(setup: Setup, observation: DiscardObservation | PlayObservation) -> 
 
 
 def discard_grid(values: HandValues, suits: str) -> RenderableType:
-    """The 15 discards, best first."""
+    """The 15 discards, best first; the cards kept give way to a second agent."""
     rows: list[list[Text | str]] = []
+    columns = ("throw", "keep")[: 1 if len(values.agents) > 1 else 2]
+    most = max(one.win for one in values.discards)
     for action in values.best_first:
         one, choices = values.discards[action], values.agents.values()
-        cards = [colored(card_names(parse_cards(cards), suits), suits) for cards in (one.toss, one.keep)]
+        texts = (one.toss, one.keep)[: len(columns)]
+        cards = [colored(card_names(parse_cards(cards), suits), suits) for cards in texts]
         means = f"{one.hand_mean:.2f}", f"{one.crib_mean:+.2f}", f"{one.pegging:+.2f}", Text(f"{one.total:.2f}", "bold")
         opinions = [marked(choice.values, action, action in choice.likeliest) for choice in choices]
-        rows.append([*cards, *means, *opinions])
-    return _grid(("throw", "keep", "hand", "crib", "play", "total"), list(values.agents), rows, DISCARD_NOTE)
+        rows.append([*cards, *means, _win(one.win, most), *opinions])
+    columns = *columns, "hand", "crib", "play", "total", "win%"
+    return _grid(columns, list(values.agents), rows, DISCARD_NOTE)
 
 
 def play_grid(hint: PlayHint, suits: str) -> RenderableType:
@@ -73,8 +78,14 @@ def play_grid(hint: PlayHint, suits: str) -> RenderableType:
         opinions = [
             marked(values, place, hint.slots[place] in hint.choices[name]) for name, values in hint.values.items()
         ]
-        rows.append([card, ", ".join(map(str, hint.parts[place])) or "-", *opinions])
-    return _grid(("card", "now"), list(hint.values), rows, PLAY_NOTE + EXACT_NOTE * (EXACT in hint.values))
+        win = [] if hint.chances is None else [_win(hint.chances[place], max(hint.chances))]
+        rows.append([card, ", ".join(map(str, hint.parts[place])) or "-", *win, *opinions])
+    columns = ("card", "now") if hint.chances is None else ("card", "now", "win%")
+    return _grid(columns, list(hint.values), rows, PLAY_NOTE + EXACT_NOTE * (EXACT in hint.values))
+
+
+def _win(chance: float, most: float) -> Text:
+    return Text(f"{100 * chance:.1f}", "bold" if chance == most else "")
 
 
 def _grid(

@@ -72,19 +72,22 @@ def result_text(session: Session) -> RenderableType:
 
 def review_text(review: Review, suits: str) -> RenderableType:
     """The costliest choices, and what all of them cost."""
-    title = f"Your choices cost {review.lost:.2f} expected points, {review.per_hand:.2f} a hand."
+    title = f"Your choices cost {review.lost:.2f} expected points, {review.per_hand:.2f} a hand"
+    title += f", and {100 * review.chance_lost:.1f}% of a game."
     a_hand, low, high = mean_interval(review.beyond)
     luck = f"You played {a_hand:+.2f} [{low:+.2f}, {high:+.2f}] points a hand better than your cards (95% interval)."
     rows: list[list[Text | str]] = []
     for decision in review.worst:
         cells = f"{decision.cards}\n{decision.seen}".rstrip(), decision.taken, decision.best
         cards = [colored(_suited(cell, suits), suits) for cell in cells]
-        rows.append([f"{decision.regret:.2f}", str(decision.hand + 1), decision.kind, *cards])
+        chance = "" if decision.chance_lost is None else f"\n{100 * decision.chance_lost:.1f}%"
+        rows.append([f"{decision.regret:.2f}{chance}", str(decision.hand + 1), decision.kind, *cards])
     costs = grid(("cost", "hand", "", "you held", "you chose", "better"), rows, left=range(2, 6))
     stand_in = ", in place of your opponent, whose play takes too long to ask for" if review.stand_in else ""
     measure = (
         f"Cost: expected points less than the best choice and what best follows it, "
-        f"{ASSUMED.format(review.opponent)}{stand_in}. The score is not looked at."
+        f"{ASSUMED.format(review.opponent)}{stand_in}, and the score is not looked at; "
+        "under it how much less the chance to win is at that score, if you go on as expected_value does."
     )
     return Group(Text(title, "bold"), Text(luck), Text(measure, "dim"), "", costs)
 
