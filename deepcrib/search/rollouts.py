@@ -17,7 +17,7 @@ from deepcrib.agents.base import Agent
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.exact.beliefs.discards import DiscardModel
 from deepcrib.exact.beliefs.plays import kept_beliefs
-from deepcrib.exact.table import kept_array
+from deepcrib.exact.kept import kept_array
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.batch import games_seen
 from deepcrib.game.observations import DiscardObservation, PlayObservation

@@ -79,6 +79,14 @@ def test_every_figure_is_counted_card_by_card(is_dealer: bool) -> None:
         assert row.total == pytest.approx(row.hand_mean + row.crib_mean + row.pegging, abs=1e-12)
 
 
+def test_the_chance_to_win_goes_by_the_score() -> None:
+    """At 120-0 any discard wins, at 0-120 none; at 117-120 the pone must count four before the dealer pegs one."""
+    held = sorted(cards("4S 5S 6H 9D JC QC"))
+    ahead, behind, close = (hand_values(held, False, s, {}).discards for s in ((120, 0), (0, 120), (117, 120)))
+    assert min(row.win for row in ahead) > 0.999 and max(row.win for row in behind) < 0.001
+    assert all(0 <= row.win <= 0.25 for row in close)
+
+
 # --- what agents throw --------------------------------------------------------------------------------------
 
 
@@ -179,7 +187,8 @@ def test_bare_cards_are_the_hand(words: str, tmp_path: Path, capsys: pytest.Capt
     assert agent["values"]["2C 3C"] == pytest.approx(best["hand_mean"] + best["crib_mean"])
     text = capsys.readouterr().out
     assert "2C 3C 5H 5S JD KH as dealer at 100-95: best first" in text and "as pone" not in text
-    assert "│ 2C 3C │ 5H 5S JD KH │ 12.43 │ 10-21 │ +6.80 │ +2.25 │ 21.48 │ 1 2 " in text
+    shown = f"│ 2C 3C │ 5H 5S JD KH │ 12.43 │ 10-21 │ +6.80 │ +2.25 │ 21.48 │ {100 * best['win']:.1f} │ 1 2 "
+    assert shown in text and max(row["win"] for row in role["discards"]) == best["win"]
     assert "│ 2 expected_value │  2C 3C │     1 │  0.00 │   100% │ +19.24 points │" in text
 
 

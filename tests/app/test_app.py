@@ -183,7 +183,7 @@ def test_a_hand_by_arrows_and_by_mouse(choose: Callable[[Person], Awaitable[None
 def test_after_a_game_come_the_result_a_review_and_another_game(
     nearly_over: GameRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lost = Decision("discard", "pone", 1, "2C 3C 4H 8S TS KD", "", "2C 3C (+1.00)", "8S KD (+3.25)", 2.25)
+    lost = Decision("discard", "pone", 1, "2C 3C 4H 8S TS KD", "", "2C 3C (+1.00)", "8S KD (+3.25)", 2.25, 0.051)
 
     def review(record: GameRecord, seat: int, *, progress: Callable[[int], None]) -> Review:
         assert record.finished and seat == 0
@@ -196,7 +196,7 @@ def test_after_a_game_come_the_result_a_review_and_another_game(
         await person.play_on(by_keys, lambda person: False)
         await person.sees("greedy wins, 121 to", "r review")
         await person.press("r")
-        await person.until("dialog", text="cost 2.25 expected points")
+        await person.until("dialog", text="cost 2.25 expected points, 2.25 a hand, and 5.1% of a game")
         await person.sees("You played +2.00 [-10.71, +14.71]", "2♣ 3♣ 4♥ 8♠ 10♠ K♦", "8♠ K♦ (+3.25)")
         await person.press("escape", "n")
         await person.until("discard")
@@ -242,7 +242,7 @@ def test_undo_a_hint_and_windows_of_other_sizes(tmp_path: Path, monkeypatch: pyt
         await person.sees("0 of 2 cards are marked")
         await person.press("h")
         await person.until("dialog", text="total")
-        await person.sees("expected_val~", "* ", "hand, crib and play: means")
+        await person.sees("expected_val~", "* ", "total  win%", "hand, crib and play: means")
         await person.press("escape")
         await person.until("discard")
         await person.press("1", "2", "enter")
@@ -259,7 +259,7 @@ def test_undo_a_hint_and_windows_of_other_sizes(tmp_path: Path, monkeypatch: pyt
         await resized(person)
         await person.press("h")
         await person.until("dialog", text="exact")
-        await person.sees("+1.50*")
+        await person.sees("+1.50*", "win%  exact")
         await person.press("escape")
         await by_keys(person)
         await person.until("held")

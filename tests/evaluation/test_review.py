@@ -60,6 +60,9 @@ def test_the_best_responder_loses_nothing_but_by_the_discard_planted_in_its_game
     assert found.per_hand == pytest.approx(planted.regret / 3)
     others = [one for hand in found.hands for one in hand.decisions if one != planted]
     assert found.worst == [planted] and len(others) > 5 and not any(one.regret for one in others)
+    assert planted.chance_lost is not None and 0.05 < planted.chance_lost < 0.3
+    assert found.chance_lost == pytest.approx(planted.chance_lost, abs=0.05)
+    assert sum(hand.chance_lost for hand in found.hands) == pytest.approx(found.chance_lost)
 
 
 def test_two_fives_given_to_the_dealer_cost_what_every_hand_and_crib_counted_says() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -23,7 +24,8 @@ from deepcrib.search.adaptive import Pair
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.drawn_hands import draw_hands
 from deepcrib.search.lookahead import LookaheadAgent
-from deepcrib.search.win_chances import chances_of, win_chances
+from deepcrib.search.rollouts import usual_rollouts
+from deepcrib.search.win_chances import chances_of, pegs_of, win_chances
 from tests.support import reference
 from tests.support.models import model_of
 from tests.support.plays import Hands, after, fits
@@ -235,18 +237,29 @@ def test_a_lead_that_does_not_let_the_dealer_out() -> None:
     assert found[3] > found[0] + 0.1
 
 
-def test_the_peg_that_wins_is_taken() -> None:
-    """At 119, after the dealer's go, thirty-one wins at once; an ace makes one point of the two."""
-    o = lead("AH 3C 9H 9S", "2D 7D", (119, 120))
+def thirty_one(other: int) -> PlayObservation:
+    """At 119, after the dealer's go: thirty-one wins at once, an ace makes one point of the two."""
+    o = lead("AH 3C 9H 9S", "2D 7D", (119, other))
     history, seats = np.full((2, 1, 8), -1, dtype=np.int8)
     history[0, :3], seats[0, :3] = parse_cards("9H KC 9S"), [0, 1, 0]
     shown = {"history": history, "history_seats": seats, "count": np.array([28], dtype=np.int8)}
     shown |= {"hand": np.array([[*parse_cards("AH 3C"), -1, -1]], dtype=np.int8), "goes": np.array([[0, 1]], np.int8)}
-    o = PlayObservation(**{**vars(o), **shown})
-    agent = looker(hands=50)
+    return PlayObservation(**{**vars(o), **shown})
+
+
+def test_the_peg_that_wins_is_taken() -> None:
+    agent, o = looker(hands=50), thirty_one(120)
     found = worths(agent, o, True)[0]
     assert found[1] == 1 > found[0]
     assert agent.play(o)[0] == 1
+
+
+@pytest.mark.parametrize(("other", "won"), [(90, 3), (91, 2), (120, 2)])
+def test_a_win_by_a_skunk_is_three_game_points(other: int, won: int) -> None:
+    """The loser has 90 points or fewer, as the rules have it; from -3 to 3 is from 0 to 1."""
+    agent = looker(hands=50, objective="game_points")
+    agent.rollouts.chances = win_chances(Valued(), hands=200, objective="game_points")
+    assert 6 * worths(agent, thirty_one(other), True)[0, 1] - 3 == pytest.approx(won)
 
 
 def test_the_discard_that_wins_is_taken() -> None:
@@ -296,18 +309,64 @@ def test_the_pone_counts_first() -> None:
 def test_the_chance_of_the_first_deal() -> None:
     """Against games that are really played: 20,000 of greedy's, within five standard errors of both."""
     won = play_match([make_agent("greedy")] * 2, 20_000, 3)
-    share = (won.winner == won.first_dealer).mean()
-    found = win_chances(make_agent("greedy"), hands=10_000)[0, 0]
-    assert found == pytest.approx(share, abs=5 * (0.25 / 20_000 + 0.25 / 10_000) ** 0.5)
+    first = won.winner == won.first_dealer
+    points = np.where(won.scores.min(axis=1) <= 90, 3, 2) * np.where(first, 1, -1)
+    pegs = pegs_of(make_agent("greedy"), 10_000, 0)
+    error = 5 * (1 / 20_000 + 1 / 10_000) ** 0.5
+    assert chances_of(pegs)[0, 0] == pytest.approx(first.mean(), abs=0.5 * error)
+    assert 6 * chances_of(pegs, "game_points")[0, 0] - 3 == pytest.approx(points.mean(), abs=points.std() * error)
+
+
+SMALL = ((40, -25), (-31,), (12, -12, 30))
+
+
+@cache
+def small_game(dealer: int, pone: int) -> Fraction:
+    """Game points of the dealer where each hand is one of three: played out by hand."""
+    total = Fraction(0)
+    for hand in SMALL:
+        scores = [dealer, pone]
+        for peg in hand:
+            scores[peg < 0] += abs(peg)
+            if max(scores) > 120:
+                total += (3 if min(scores) < 91 else 2) * (1 if scores[0] > 120 else -1)
+                break
+        else:
+            total -= small_game(scores[1], scores[0])
+    return total / len(SMALL)
+
+
+def test_game_points_by_hand() -> None:
+    """From every score; and where one is about to win and the other has nothing, it is by a skunk."""
+    pegs = np.array([[*hand, *(3 - len(hand)) * (0,)] for hand in SMALL], dtype=np.int64)
+    found = 6 * chances_of(pegs, "game_points") - 3
+    expected = [[float(small_game(dealer, pone)) for pone in range(121)] for dealer in range(121)]
+    assert np.allclose(found, expected, atol=1e-12)
+    greedys = win_chances(Valued(), hands=1000, objective="game_points")
+    assert greedys[120, 0] > 0.999 > 0.001 > greedys[0, 120]
+    assert (greedys[120, 91], greedys[91, 120]) == pytest.approx((5 / 6, 1 / 6), abs=0.01)
+
+
+def test_chances_of_discards_are_on_average_those_of_the_score() -> None:
+    """What `expected_value` throws at 0-0 from 400 hands wins as often as its table says, within four errors."""
+    table = Games(np.arange(400), 5)
+    table.deal()
+    seen = table.discard_observation(np.arange(400), table.dealer)
+    rollouts = usual_rollouts()
+    rollouts.hands = 100
+    found = rollouts.all_chances(seen)[np.arange(400), make_agent("expected_value").discard(seen)].mean(axis=1)
+    assert found.mean() == pytest.approx(rollouts.chances[0, 0], abs=4 * found.std() / 20)
 
 
 # --- bad input --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("option", [{"hands": 0}, {"hands": 2.5}, {"within": -1}, {"doubt": 1.5}, {"late": 122}])
+@pytest.mark.parametrize(
+    "option", [{"objective": "skunk"}, {"hands": 0}, {"hands": 2.5}, {"within": -1}, {"doubt": 1.5}, {"late": 122}]
+)
 def test_options_out_of_range_are_refused(option: dict[str, Any]) -> None:
     (name,) = option
-    with pytest.raises(AgentError, match=f"{name}=.*expected a"):
+    with pytest.raises(AgentError, match=f"{name}=.*expected (a|win or game_points)"):
         LookaheadAgent(Valued(), **option)
 
 
