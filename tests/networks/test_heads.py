@@ -396,7 +396,7 @@ def test_pretraining_teaches_every_head_the_order_of_hands(head: str, monkeypatc
     network = learner("discard", state="afterstate", hidden=[32], head=head, atoms_low=0, atoms_high=30)
     options = PretrainingOptions(epochs=1, batch_size=256, lr=5e-3)
     result = pretrain(network.network, network.encoder, options, seed=1)
-    assert result.mean_absolute_error < 0.9  # 3.1 points are the deviation of the 270,725 hands
+    assert result["mean_absolute_error"] < 0.9  # 3.1 points are the deviation of the 270,725 hands
     six = np.sort(np.random.default_rng(1).random((200, 52)).argsort(axis=1)[:, :6], axis=1).astype(np.int8)
     states = np.concatenate([six, np.zeros((200, 3), dtype=np.int8)], axis=1)
     values = network.q_function().all_values(states, np.ones((200, 15), dtype=bool))
