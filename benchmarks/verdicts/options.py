@@ -68,6 +68,7 @@ def _replay_and_networks() -> Iterator[Option]:
     yield Option("combined", ("learner.combined=true",), about=twice)
     yield Option("dueling", ("play_network.head=dueling",))
     yield Option("categorical", ("play_network.head=categorical",), about="with the default's learning rates")
+    # The package has noisy networks no more: these two are words of the commit of the first edition.
     noisy = ("discard_network.noisy=true", "play_network.noisy=true")
     yield Option(
         "noisy", (*noisy, "learner.epsilon=0"), about="noise explores in place of epsilon; the default's rates"

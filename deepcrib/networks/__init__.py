@@ -6,7 +6,6 @@ body that makes features of the input, and a head that reads values from them.
 
 from deepcrib.networks.base import DiscardNetworkConfig, PlayNetworkConfig, QNetwork
 from deepcrib.networks.bodies.feed_forward import FeedForward
-from deepcrib.networks.heads.noise import NoisyLinear, clear_noise, draw_noise
 from deepcrib.networks.heads.q_heads import HEADS, CategoricalHead, DuelingHead, Head, ValueHead, project, two_hot
 from deepcrib.networks.layers import MLP, Convolutions
 from deepcrib.networks.registry import DISCARD_NETWORKS, PLAY_NETWORKS, make_discard_network, make_play_network
@@ -22,12 +21,9 @@ __all__ = [
     "DuelingHead",
     "FeedForward",
     "Head",
-    "NoisyLinear",
     "PlayNetworkConfig",
     "QNetwork",
     "ValueHead",
-    "clear_noise",
-    "draw_noise",
     "make_discard_network",
     "make_play_network",
     "project",

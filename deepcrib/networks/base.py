@@ -24,7 +24,6 @@ class NetworkConfig:
         "or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017), module:Class",
         named_in("deepcrib.networks.heads.q_heads:HEADS"),
     )
-    noisy: bool = option(False, "noisy head for exploration (Fortunato et al. 2018); use with learner.epsilon=0")
     atoms_low: int = option(-30, "`categorical`: lowest return, points", between(-1000, 1000))
     atoms_high: int = option(30, "head=categorical: highest return, points", between(-1000, 1000))
 
@@ -103,7 +102,7 @@ class QNetwork(nn.Module):
     def make_head(self, width: int) -> Head:
         """The head that the config names, for features [B, width]."""
         config = self.config
-        return make_head(config.head, width, config.hidden, config.noisy, (config.atoms_low, config.atoms_high))
+        return make_head(config.head, width, config.hidden, (config.atoms_low, config.atoms_high))
 
 
 def require_blocks(spec: Spec, names: tuple[str, ...], network: str, states: str) -> None:

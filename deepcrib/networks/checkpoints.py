@@ -174,7 +174,8 @@ def _rebuild(saved: SavedWeights, part: str, description: dict[str, Any] | None)
     own = {name.removeprefix(prefix): array for name, array in saved.arrays.items() if name.startswith(prefix)}
     try:
         encoder = make_encoder(**description["encoder"])
-        config = config_class(**description["network"])
+        network = {name: value for name, value in description["network"].items() if name != "noisy"}  # of old files
+        config = config_class(**network)
         make = partial(make_network, config, encoder.spec)
         sketch = sketched(make, config.hidden, own)
     except (ValueError, RuntimeError) as error:  # the second is torch's, of sizes that no layer has

@@ -9,30 +9,22 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 
-def dense_layers(
-    width: int,
-    hidden: list[int],
-    outputs: int,
-    linear: type[nn.Linear] = nn.Linear,
-    activation: type[nn.Module] = nn.ReLU,
-) -> nn.Sequential:
+def dense_layers(width: int, hidden: list[int], outputs: int, activation: type[nn.Module] = nn.ReLU) -> nn.Sequential:
     """Fully connected layers of `width` inputs, an activation after each hidden one, and linear outputs."""
     layers: list[nn.Module] = []
     for size in hidden:
-        layers += [linear(width, size), activation()]
+        layers += [nn.Linear(width, size), activation()]
         width = size
-    return nn.Sequential(*layers, linear(width, outputs))
+    return nn.Sequential(*layers, nn.Linear(width, outputs))
 
 
 class MLP(nn.Module):
     """Fully connected layers with an activation between them and one linear output."""
 
-    def __init__(
-        self, width: int, hidden: list[int], linear: type[nn.Linear] = nn.Linear, activation: type[nn.Module] = nn.ReLU
-    ) -> None:
-        """`width` inputs and hidden layers of the given sizes, all of the class `linear`."""
+    def __init__(self, width: int, hidden: list[int], activation: type[nn.Module] = nn.ReLU) -> None:
+        """`width` inputs and hidden layers of the given sizes."""
         super().__init__()
-        self.layers = dense_layers(width, hidden, 1, linear, activation)
+        self.layers = dense_layers(width, hidden, 1, activation)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Values [...] of inputs [..., width]."""

@@ -184,11 +184,10 @@ def test_an_experiment_trains_measures_and_leaves_an_agent(experiment: str, tmp_
         ("learner=evolution learner.update=population learner.adjust=punish", "read with learner.update=threshold"),
         ("learner=hill_climb learner.discards_by=random", "random: read with learner.climb=play alone"),
         ("learner=hill_climb learner.climb=play learner.discards_by=nobody", "unknown agent 'nobody'"),
-        ("learner=hill_climb discard_network.noisy=true", "discard_network.noisy=true: read with learner=replay alone"),
         *(
             (f"learner={name} play_network=mlp {word}", word)
             for name in ("mirror", "nfsp")
-            for word in ("play_network.head=dueling", "play_network.noisy=true", "state.scores=true")
+            for word in ("play_network.head=dueling", "state.scores=true")
         ),
     ],
 )

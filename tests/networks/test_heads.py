@@ -1,4 +1,4 @@
-"""Heads of the Q-networks: dueling, categorical and noisy, on problems small enough to solve by hand."""
+"""Heads of the Q-networks: dueling and categorical, on problems small enough to solve by hand."""
 
 from __future__ import annotations
 
@@ -27,10 +27,7 @@ from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import (
     HEADS,
     DiscardNetworkConfig,
-    NoisyLinear,
     PlayNetworkConfig,
-    clear_noise,
-    draw_noise,
     make_discard_network,
     make_play_network,
     project,
@@ -304,81 +301,13 @@ def test_distributions_that_can_be_counted_are_learned(algorithm: str, backup: d
     assert np.abs(found - np.stack(expected)).max() < 0.05
 
 
-# --- noise --------------------------------------------------------------------------------------------------
-
-
-def test_a_noisy_layer_begins_as_in_the_paper() -> None:
-    """Section 3.2: means uniform within 1 / sqrt(p), every sigma 0.5 / sqrt(p), for p inputs."""
-    torch.manual_seed(1)
-    layer = NoisyLinear(100, 200)
-    for means in (layer.weight.detach(), layer.bias.detach()):
-        assert 0.09 < float(means.abs().max()) <= 0.1 and abs(float(means.mean())) < 0.02
-    assert float(layer.weight.detach().std()) == pytest.approx(0.1 / math.sqrt(3), rel=0.02)
-    assert (layer.weight_sigma == 0.05).all() and (layer.bias_sigma == 0.05).all()
-    inputs = torch.randn(3, 100)
-    torch.testing.assert_close(layer(inputs), inputs @ layer.weight.T + layer.bias)
-
-
-def test_moments_of_factorised_noise() -> None:
-    """f(e) = sign(e) sqrt|e| has mean 0 and square E|e| = sqrt(2 / pi), so a weight's noise has variance 2 / pi."""
-    layer = NoisyLinear(400, 300)
-    layer.weight.data.zero_(), layer.bias.data.zero_()
-    layer.weight_sigma.data.fill_(1.0), layer.bias_sigma.data.fill_(1.0)
-    generator = np.random.default_rng(1)
-    weights, biases = [], []
-    for _ in range(20):
-        layer.draw(generator)
-        with torch.no_grad():
-            bias = layer(torch.zeros(1, 400))[0]
-            weight = (layer(torch.eye(400)) - bias).T  # [300, 400]
-        weights.append(weight)
-        biases.append(bias)
-        assert torch.linalg.matrix_rank(weight) == 1  # factorised: f(out) f(in)'
-        torch.testing.assert_close(weight / bias[:, None], weight[:1].expand_as(weight) / bias[0], rtol=1e-2, atol=1e-3)
-    assert float(torch.stack(biases).mean()) == pytest.approx(0, abs=0.05)
-    assert float(torch.stack(biases).square().mean()) == pytest.approx(math.sqrt(2 / math.pi), abs=0.05)
-    assert float(torch.stack(weights).mean()) == pytest.approx(0, abs=0.05)
-    assert float(torch.stack(weights).square().mean()) == pytest.approx(2 / math.pi, abs=0.05)
-
-
-@pytest.mark.parametrize("head", HEADS)
-def test_noise_is_drawn_once_for_self_play_and_nothing_else_has_any(hands: Trajectories, head: str) -> None:
-    network = learner("play", head=head, noisy=True)
-    states, actions = decisions(hands, "play")
-    means = network.q_function().values(states, actions)
-    noisy, again, other = (network.q_function(seed) for seed in (7, 7, 8))
-    values = noisy.values(states, actions)
-    assert (values == noisy.values(states, actions)).all() and (values == again.values(states, actions)).all()
-    assert np.abs(values - means).mean() > 1e-3 and np.abs(values - other.values(states, actions)).mean() > 1e-3
-    assert (network.q_function().values(states, actions) == means).all()
-    network.train_pass(
-        play_samples(hands, "monte_carlo", "margin", noisy, 0.0), 1e-3, 64, 0.2, np.random.default_rng(1)
-    )
-    assert (values == noisy.values(states, actions)).all()  # a copy, which does not learn
-    learned = network.q_function().values(states, actions)
-    assert (learned == network.q_function().values(states, actions)).all() and (learned != means).any()
-    sigmas = [layer.weight_sigma for layer in network.network.modules() if isinstance(layer, NoisyLinear)]
-    assert sigmas and all(sigma.std() > 0 for sigma in sigmas)  # they learn too
-
-
-def test_without_noisy_layers_no_number_is_drawn() -> None:
-    network, generator = learner("play"), np.random.default_rng(3)
-    draw_noise(network.network, generator)
-    clear_noise(network.network)
-    assert generator.random() == np.random.default_rng(3).random()
-    assert network.q_function(9).network is network.network
-
-
 # --- all heads: runs, checkpoints, pretraining --------------------------------------------------------------
 
-KINDS = [("dueling", False), ("categorical", False), ("value", True), ("categorical", True)]
 
-
-@pytest.mark.parametrize("noisy", [False, True])
 @pytest.mark.parametrize("head", HEADS)
-def test_a_checkpoint_brings_its_heads_back(tmp_path: Path, hands: Trajectories, head: str, noisy: bool) -> None:
-    play = learner("play", "mlp", head=head, noisy=noisy, atoms_low=-9, atoms_high=8)
-    discard = learner("discard", "mlp", head=head, noisy=noisy)
+def test_a_checkpoint_brings_its_heads_back(tmp_path: Path, hands: Trajectories, head: str) -> None:
+    play = learner("play", "mlp", head=head, atoms_low=-9, atoms_high=8)
+    discard = learner("discard", "mlp", head=head)
     save_weights(tmp_path / "w.safetensors", discard.network, play.network, {})
     found = load_weights(tmp_path / "w.safetensors")
     assert found.play_network.config == play.network.config and found.discard_network.config == discard.network.config
@@ -410,13 +339,13 @@ def test_pretraining_teaches_every_head_the_order_of_hands(head: str, monkeypatc
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize(("head", "noisy"), KINDS)
-def test_a_gpu_gives_the_same_values_and_learns(hands: Trajectories, head: str, noisy: bool) -> None:
-    there = learner("play", "mlp", head=head, noisy=noisy)
+@pytest.mark.parametrize("head", HEADS)
+def test_a_gpu_gives_the_same_values_and_learns(hands: Trajectories, head: str) -> None:
+    there = learner("play", "mlp", head=head)
     states, actions = decisions(hands, "play")
-    expected = there.q_function(3).values(states, actions)
+    expected = there.q_function().values(states, actions)
     there = LearnedNetwork(there.encoder, there.network, torch.device("cuda"))
-    assert there.q_function(3).values(states, actions) == pytest.approx(expected, abs=1e-3)
+    assert there.q_function().values(states, actions) == pytest.approx(expected, abs=1e-3)
     samples = play_samples(hands, "q_learning", "margin", there.q_function(), 0.1)
     passed = there.train_pass(samples, 1e-3, 64, 1.0, np.random.default_rng(1), Sampling(True, 0.6, 0.4))
     assert math.isfinite(passed.loss)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, kept_spec, make_agent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
-from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
 from deepcrib.game.randomness import MINIBATCHES, NETWORKS, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
@@ -64,9 +63,6 @@ class HillClimbLearner(Learner):
         super().__init__(setting)
         if options.climb == "both":
             refuse_unread(options, ("discards_by",), "learner.climb=play")
-        for group, config in (("discard", discard_network), ("play", play_network)):
-            if config.noisy:
-                raise OptionError(f"{group}_network.noisy=true: read with learner=replay alone, expected false here")
         self.options, self.unit, self.contests, self.moves = options, options.unit, 0, 0
         self.num_steps, self.checkpoint_every = options.games, options.checkpoint_every
         self._functions: dict[str, QFunction] = {}

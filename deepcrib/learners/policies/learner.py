@@ -49,9 +49,9 @@ class PolicyLearner(Learner):
         """Raises OptionError for options that do not go together, and what `make_agent` does."""
         super().__init__(setting)
         self.num_steps, self.checkpoint_every = options.iterations, options.checkpoint_every
-        if play_network.head != "value" or play_network.noisy:
-            given = f"play_network.head={play_network.head} play_network.noisy={str(play_network.noisy).lower()}"
-            raise OptionError(f"{given}: read with learner=replay alone, expected head=value noisy=false here")
+        if play_network.head != "value":
+            given = f"play_network.head={play_network.head}"
+            raise OptionError(f"{given}: read with learner=replay alone, expected head=value here")
         if state.scores:
             raise OptionError(f"state.scores=true: learner={options.name} learns single hands at 0-0, expected false")
         self.options, self._state, self._network, self.hands = options, state, play_network, 0

@@ -18,7 +18,7 @@ import torch
 from deepcrib.agents import kept_spec, make_agent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.errors import OptionError
-from deepcrib.game.randomness import NETWORKS, SELF_PLAY, derive
+from deepcrib.game.randomness import NETWORKS, derive
 from deepcrib.kernels import seconds_running
 from deepcrib.learners.replay.batch import Batch, PlayTargets, make_batches
 from deepcrib.learners.replay.buffer import ReplayBuffer
@@ -166,14 +166,11 @@ class ReplayLearner(Learner):
         return self._agent(self.options.schedule(max(self.num_steps - 1, 0)).epsilon, self.options.temperature)
 
     def _player(self, iteration: int) -> QNetworkAgent:
-        """What plays the hands of an iteration; noisy networks explore with noise that is drawn once for it."""
-        noise = derive(derive(self.setting.seed, SELF_PLAY), NETWORKS, iteration)
-        return self._agent(self.options.schedule(iteration).epsilon, self.options.temperature, noise)
+        """What plays the hands of an iteration."""
+        return self._agent(self.options.schedule(iteration).epsilon, self.options.temperature)
 
-    def _agent(self, epsilon: float, temperature: float = 0.0, noise: int | None = None) -> QNetworkAgent:
-        seeds = (None, None) if noise is None else (derive(noise, NETWORKS, 0), derive(noise, NETWORKS, 1))
-        discard_q = self.discard.q_function(seeds[0]) if self.discard else None
-        play_q = self.play.q_function(seeds[1])
+    def _agent(self, epsilon: float, temperature: float = 0.0) -> QNetworkAgent:
+        discard_q, play_q = self.discard.q_function() if self.discard else None, self.play.q_function()
         return QNetworkAgent(
             discard_q, play_q, epsilon, name="training", discards_by=self.discards_by, temperature=temperature
         )

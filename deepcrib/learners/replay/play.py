@@ -65,12 +65,11 @@ class Episodes:
     def choose_ahead(self, learner: QNetworkAgent, iteration: int) -> None:
         """Choose the discards of a coming iteration's hands while the play network still learns.
 
-        That is not done where others decide too, on a GPU, which has no thread to spare, nor for noisy networks: those
-        that play are copies made before they learned.
+        That is not done where others decide too, nor on a GPU, which has no thread to spare.
         """
         own = learner.discard_q
         alone = self.unit == "hands" and not self.pool.meets_others(iteration)
-        plain = own is not None and own.device.type == "cpu" and not own.network.config.noisy
+        plain = own is not None and own.device.type == "cpu"
         if alone and plain and iteration < self.options.iterations and num_workers() > 1:
             table = single_hands(iteration * self.count, self.count, self._seed, self.setting.dealing)
             rows = np.repeat(table.deal(), 2)

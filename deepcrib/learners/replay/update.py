@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.extras import UNIFORM, Prioritised, Sampling, combined, in_order, sampling_of, sweeps
 from deepcrib.learners.replay.monitoring import PassStatistics
 from deepcrib.learners.replay.options import ReplayOptions
-from deepcrib.networks import QNetwork, clear_noise, draw_noise
+from deepcrib.networks import QNetwork
 from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import Encoder
 from deepcrib.networks.fast import adam_step
@@ -34,16 +33,9 @@ class LearnedNetwork:
         self.device = device
         self.optimizer = torch.optim.Adam(network.parameters(), fused=True)
 
-    def q_function(self, noise: int | None = None) -> QFunction:
-        """The values of the network as it now is; it changes as the network learns.
-
-        With a seed `noise`, a noisy network is one that has noise drawn from it, which nothing changes any more.
-        """
-        network = self.network
-        if noise is not None and network.config.noisy:
-            network = copy.deepcopy(network)
-            draw_noise(network, np.random.default_rng(noise))
-        return QFunction(self.encoder, network, self.device)
+    def q_function(self) -> QFunction:
+        """The values of the network as it now is; it changes as the network learns."""
+        return QFunction(self.encoder, self.network, self.device)
 
     def train_pass(
         self,
@@ -77,15 +69,12 @@ class LearnedNetwork:
         for rows, weights in batches:
             targets_b = targets.index_select(0, torch.as_tensor(rows, device=device))
             batch = inputs.batch(rows)
-            if network.config.noisy:
-                draw_noise(network, generator)
             values, losses = network.losses(batch.inputs, targets_b, batch.groups, batch.chosen)
             (losses if weights is None else torch.as_tensor(weights, device=device) * losses).mean().backward()
             adam_step(self.optimizer)
             if sampling.prioritised:
                 batches.learned(rows, values.detach(), network.expected(targets_b))
             batch_stats.append((losses.detach(), values.detach(), weights))
-        clear_noise(network)
         return PassStatistics.of(batch_stats, expected, lr)
 
     def state(self) -> dict[str, Any]:

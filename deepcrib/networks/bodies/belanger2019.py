@@ -126,11 +126,8 @@ class PublishedFeedForward(FeedForward):
 
 def _refuse_heads(group: str, config: NetworkConfig) -> None:
     """Raise OptionError for another head than the authors'."""
-    if config.head != "value" or config.noisy:
-        raise OptionError(
-            f"{group}.head={config.head} {group}.noisy={str(config.noisy).lower()}: "
-            f"{config.name} has the head of its authors, expected value and false"
-        )
+    if config.head != "value":
+        raise OptionError(f"{group}.head={config.head}: {config.name} has the head of its authors, expected value")
 
 
 def _xavier_weights(module: nn.Module) -> None:

@@ -31,7 +31,7 @@ class FeedForward(QNetwork):
     def reads_columns(self) -> bool:
         """Whether `values_of_columns` can be asked for: not of every head, nor of a class that changes what it does."""
         own = type(self).features is FeedForward.features and type(self).forward is QNetwork.forward
-        return own and type(self.layers) is ValueHead and not self.config.noisy
+        return own and type(self.layers) is ValueHead
 
     def values_of_columns(self, columns: np.ndarray, scales: np.ndarray) -> Tensor:
         """Values [B] of index columns int16 [B, C] on a CPU, without gradients (see `linear_of_columns`)."""

@@ -1,1 +1,1 @@
-"""What turns features into values: a linear head, duels, distributions of returns, noisy layers."""
+"""What turns features into values: a linear head, duels, distributions of returns."""

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from deepcrib.errors import OptionError
-from deepcrib.networks.heads.noise import NoisyLinear
 from deepcrib.networks.layers import MLP, dense_layers
 from deepcrib.plugins import Registry, subclass_of
 
@@ -48,11 +47,11 @@ class DuelingHead(Regression, nn.Module):
 
     grouped = True
 
-    def __init__(self, width: int, hidden: list[int], linear: type[nn.Linear] = nn.Linear) -> None:
+    def __init__(self, width: int, hidden: list[int]) -> None:
         """Both streams have hidden layers of the given sizes."""
         super().__init__()
-        self.value = MLP(width, hidden, linear)
-        self.advantage = MLP(width, hidden, linear)
+        self.value = MLP(width, hidden)
+        self.advantage = MLP(width, hidden)
 
     def forward(self, features: Tensor, groups: Tensor | None = None) -> Tensor:
         """Values [B] of features [B, F] and groups [B]."""
@@ -74,12 +73,12 @@ class CategoricalHead(nn.Module):
     grouped = False
     atoms: Tensor
 
-    def __init__(self, width: int, hidden: list[int], low: int, high: int, linear: type[nn.Linear] = nn.Linear) -> None:
+    def __init__(self, width: int, hidden: list[int], low: int, high: int) -> None:
         """Raises OptionError for atoms that are no range."""
         super().__init__()
         if low >= high:
             raise OptionError(f"atoms_low={low} atoms_high={high}: expected the first below the second")
-        self.layers = dense_layers(width, hidden, high - low + 1, linear)
+        self.layers = dense_layers(width, hidden, high - low + 1)
         self.register_buffer("atoms", torch.arange(low, high + 1, dtype=torch.float32), persistent=False)
 
     def forward(self, features: Tensor, groups: Tensor | None = None) -> Tensor:
@@ -113,12 +112,10 @@ HEADS: Registry[type[Head]] = Registry(
 """By name. One from outside is made as the head of the package that it derives from."""
 
 
-def make_head(name: str, width: int, hidden: list[int], noisy: bool, atoms: tuple[int, int]) -> Head:
+def make_head(name: str, width: int, hidden: list[int], atoms: tuple[int, int]) -> Head:
     """Head of a name for features [B, width]; atoms: the lowest and the highest, of `categorical` alone."""
-    linear, head = NoisyLinear if noisy else nn.Linear, HEADS.find(name)
-    if issubclass(head, CategoricalHead):
-        return head(width, hidden, *atoms, linear)
-    return head(width, hidden, linear)
+    head = HEADS.find(name)
+    return head(width, hidden, *atoms) if issubclass(head, CategoricalHead) else head(width, hidden)
 
 
 def _means(rows: Tensor, groups: Tensor, sizes: Tensor) -> Tensor:

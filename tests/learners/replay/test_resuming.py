@@ -11,7 +11,7 @@ from deepcrib.files.weights import CheckpointError
 from tests.support.replay_runs import PUBLISHED, assert_same_runs, run, small
 
 POOL = {"opponent_share": 0.6, "past_every": 2, "past_kept": 2, "priming": ["random"], "priming_iterations": 2}
-HEADS = [("dueling", False), ("categorical", False), ("value", True), ("categorical", True)]
+HEADS = ["dueling", "categorical"]
 WEIGHED = {"sampling": "prioritised", "final_importance_exponent": 0.4}
 DOUBLE: dict[str, Any] = {"targets": {"double": True, "trace_decay": 0.5}, "target_every": 4}
 
@@ -31,14 +31,14 @@ DOUBLE: dict[str, Any] = {"targets": {"double": True, "trace_decay": 0.5}, "targ
 def test_n_and_n_iterations_are_2n(play: str, algorithm: str, options: dict, tmp_path: Path) -> None:
     """With every kind of target, sampling and head, with a pool of past players and others' discards."""
     options = dict(options)
-    head, noisy = options.pop("head", ("value", False))
+    head = options.pop("head", "value")
     met = options.pop("met", [])
     half = small(algorithm=algorithm, play=play, iterations=3, **options)
     whole = small(algorithm=algorithm, play=play, iterations=6, **options)
     for settings in (half, whole):
         settings.learner.opponents = met
         for network in (settings.discard_network, settings.play_network):
-            network.head, network.noisy = head, noisy
+            network.head = head
     run(tmp_path / "whole", whole)
     first = run(tmp_path / "halves", half)
     second = run(tmp_path / "halves", whole, resume=True)
