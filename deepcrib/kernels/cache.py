@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from functools import cache, cached_property, partial
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from numba.core import caching, config, serialize
@@ -78,27 +78,15 @@ def _say_once(what: str) -> None:
         print(f"deepcrib: compiled code {what}", file=sys.stderr)
 
 
-class _Place:
-    """Where Numba keeps what it compiled of a function. The folder's name says all of the version."""
-
-    def __init__(self, function: FunctionType, folder: Path) -> None:
-        self._py_file = function.__code__.co_filename  # read by Numba in a warning
-        self._folder = folder
-
-    def ensure_cache_path(self) -> None:
-        self._folder.mkdir(exist_ok=True)
-
-    def get_cache_path(self) -> str:
-        return str(self._folder)
-
-    def get_source_stamp(self) -> str:
-        return ""
-
-
 class _Files(caching.CompileResultCacheImpl):
     def __init__(self, folder: Path, function: FunctionType) -> None:
         self._lineno = function.__code__.co_firstlineno
-        self._locator = _Place(function, folder)
+        self._locator = SimpleNamespace(
+            _py_file=function.__code__.co_filename,  # read by Numba in a warning
+            ensure_cache_path=lambda: folder.mkdir(exist_ok=True),
+            get_cache_path=lambda: str(folder),
+            get_source_stamp=lambda: "",  # the folder's name says all of the version
+        )
         version = f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
         self._filename_base = f"{function.__qualname__}.{version}".replace("<", "").replace(">", "")
 

@@ -1,7 +1,5 @@
 """Version 1 of the record of a game: between lines of JSON and events. `docs/game_records.md` is its description."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import cache

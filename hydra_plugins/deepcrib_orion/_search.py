@@ -31,7 +31,7 @@ from deepcrib.jobs.shared.console import console, error_line, show_line
 from deepcrib.options import problems
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 from hydra_plugins.deepcrib_orion._space import Parameter, split_overrides
-from hydra_plugins.deepcrib_orion._study import Study, Trial, takes_seed
+from hydra_plugins.deepcrib_orion._study import FINISHED, Study, Trial, takes_seed
 
 POLL = 1.0  # seconds between two questions to the study while others' trials run
 FRUITLESS = 3  # questions in a row, nothing running anywhere, after which an algorithm has no more to suggest
@@ -114,7 +114,7 @@ class Search:
                 self._launch(study, trials, fixed)
                 self._write_table(study)
                 continue
-            fruitless = fruitless + 1 if study.is_idle() else 0
+            fruitless = fruitless + 1 if all(trial.state in FINISHED for trial in study.trials()) else 0
             if fruitless == FRUITLESS:
                 error_line(f"hydra.sweeper.algorithm={self.options.algorithm} has no further trial to suggest")
                 return

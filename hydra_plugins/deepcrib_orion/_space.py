@@ -109,7 +109,8 @@ def _interval(word: str, key: str, sweep: IntervalSweep, kind: Any) -> Parameter
     assert sweep.start is not None and sweep.end is not None
     low, high = float(sweep.start), float(sweep.end)
     scale = next((tag for tag in ("fidelity", "log") if tag in sweep.tags), "real")
-    whole = scale == "fidelity" or _is_whole(kind) or (isinstance(sweep.start, int) and isinstance(sweep.end, int))
+    of_whole = int in parts_of(kind) and float not in parts_of(kind)  # or null besides
+    whole = scale == "fidelity" or of_whole or (isinstance(sweep.start, int) and isinstance(sweep.end, int))
     checks = (
         (math.isfinite(low) and math.isfinite(high) and low < high, "expected a lower bound below the upper one"),
         (scale != "log" or low > 0, "a logarithmic scale begins above 0"),
@@ -126,9 +127,3 @@ def _label(value: Any) -> Any:
     """A choice: a number as it is, anything else as its text."""
     is_plain = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_plain else Override._get_value_element_as_str(value)
-
-
-def _is_whole(kind: Any) -> bool:
-    """Whether an option holds whole numbers, or null besides."""
-    parts = parts_of(kind)
-    return int in parts and float not in parts

@@ -133,10 +133,6 @@ class Study:
             self._hear()
             return len(trials) >= self.options.max_trials or bool(self._algorithm.is_done)
 
-    def is_idle(self) -> bool:
-        """Whether no worker has a trial, and none waits for one."""
-        return all(trial.state in FINISHED for trial in self.trials())
-
     def ask(self) -> Trial | None:
         """A reserved trial, or None while there is nothing to do but wait for those of other workers."""
         with self._held():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deepcrib.cli import main
-from deepcrib.jobs.train.progress import Lines, training_bar
+from deepcrib.jobs.train.progress import Lines
 
 MATCH = {"greedy/win_rate": 0.582, "greedy/win_rate_low": 0.56, "greedy/win_rate_high": 0.603}
 
@@ -79,7 +79,7 @@ def test_the_bar_shows_the_latest_loss_and_win_rate() -> None:
         def show(self, name: str, done: int, total: int, text: str | None = None) -> None:
             calls.append((name, done, total, text))
 
-    advance = training_bar(Drawn(), 3, 9)  # type: ignore[arg-type]
+    advance = Lines(3, 9, "iterations", bars=Drawn())  # type: ignore[arg-type]
     advance(4, {})
     advance(5, {"loss/play": 4.8124, "loss/discard": 3.0} | MATCH | {"random/win_rate": 1.0})
     advance(6, {"loss/play": 4.5, "loss/discard": 2.0})

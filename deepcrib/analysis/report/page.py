@@ -82,12 +82,5 @@ def check_page_path(path: Path, overwrite: bool) -> None:
     for folder in (path.with_suffix(""), *path.absolute().parents):
         if folder.exists() and not folder.is_dir():
             raise OptionError(f"path={path}: {folder} would be a folder, but a file is there")
-    if path.exists() and not overwrite and not _is_page(path):
+    if path.exists() and not overwrite and not path.read_bytes().startswith(MARK.encode()):
         raise OptionError(f"path={path}: there is a file, not written by deepcrib report: overwrite=true replaces it")
-
-
-def _is_page(path: Path) -> bool:
-    try:
-        return path.read_bytes().startswith(MARK.encode())
-    except OSError:
-        return False

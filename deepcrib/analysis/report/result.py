@@ -1,11 +1,9 @@
 """What a report begins with: who is stronger, by how much, against whom, after how much training, how surely."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -76,7 +74,7 @@ class Result:
         games = int(self.matches.games.sum())
         return {"setup": self.name, "won": won, "interval": self.kind, "seeds": len(self.matches), "games": games}
 
-    def ahead(self, other: Result) -> tuple[Interval, str]:
+    def ahead(self, other: Self) -> tuple[Interval, str]:
         """Its lead over another in shares of games, and the kind of its interval."""
         own, others = self.matches, other.matches
         if min(len(own), len(others)) > 1:

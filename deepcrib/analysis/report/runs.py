@@ -76,7 +76,7 @@ def _row(folder: Path, root: Path) -> dict[str, Any] | None:
         "folder": folder,
         "name": root.name if folder == root else os.path.relpath(folder, root),
         "state": FINISHED if summary is not None else FAILED if error else UNFINISHED,
-        "error": "" if summary is not None or not error else _error_line(error),
+        "error": "" if summary is not None or not error else str(error.get("error") or json.dumps(error)),
         "study": folder.parent if (folder.parent / "trials.csv").is_file() else None,
         "commands": tuple(tuple(start["command"]) for start in starts(environment) if start.get("command")),
         "overrides": tuple((environment or error).get("overrides") or ()),
@@ -103,11 +103,6 @@ def _read_options(options: dict[str, Any]) -> dict[str, Any]:
     unread = LEARNERS["replay"].groups
     read = {name: value for name, value in options.items() if name.partition(".")[0] not in unread}
     return read | {NETWORK: learner, ALGORITHM: ""}
-
-
-def _error_line(error: Mapping[str, Any]) -> str:
-    text = error.get("error") or error.get("message") or json.dumps(error)
-    return " ".join(str(text).split())
 
 
 def trained_seconds(folder: Path) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 
 import pandas as pd
 
@@ -133,28 +132,15 @@ def _when(runs: pd.DataFrame) -> str:
 
 def _origins(runs: pd.DataFrame) -> list[str]:
     """Commit, versions and machine, each once."""
-    every = [start for environment in runs.environment for start in starts(environment)]
-    return list(
-        dict.fromkeys(line for describe in (_commit, _versions, _machine) for line in map(describe, every) if line)
-    )
-
-
-def _commit(start: dict[str, Any]) -> str:
-    edited = f" with {start['changed_files']} changed files" if start.get("changed_files") else ""
-    return f"commit {str(start.get('commit') or 'not known')[:12]}{edited}"
-
-
-def _versions(start: dict[str, Any]) -> str:
-    versions = start.get("versions", {})
-    return ", ".join(
-        f"{name} {versions[name]}" for name in ("deepcrib", "python", "torch", "numba") if name in versions
-    )
-
-
-def _machine(start: dict[str, Any]) -> str:
-    machine = start.get("machine", {})
-    if "processor" not in machine:
-        return ""
-    gpus = machine["gpus"] if isinstance(machine.get("gpus"), list) else []
-    memory = f"{machine.get('memory_gb')} GB"
-    return ", ".join([str(machine["processor"]), f"{machine.get('cores')} cores", memory, *map(str, gpus)])
+    columns: tuple[list[str], ...] = ([], [], [])
+    for start in (start for environment in runs.environment for start in starts(environment)):
+        edited = f" with {start['changed_files']} changed files" if start.get("changed_files") else ""
+        columns[0].append(f"commit {str(start.get('commit') or 'not known')[:12]}{edited}")
+        versions, machine = start.get("versions", {}), start.get("machine", {})
+        names = (name for name in ("deepcrib", "python", "torch", "numba") if name in versions)
+        columns[1].append(", ".join(f"{name} {versions[name]}" for name in names))
+        if "processor" in machine:
+            gpus = machine["gpus"] if isinstance(machine.get("gpus"), list) else []
+            parts = (machine["processor"], f"{machine.get('cores')} cores", f"{machine.get('memory_gb')} GB", *gpus)
+            columns[2].append(", ".join(map(str, parts)))
+    return list(dict.fromkeys(line for lines in columns for line in lines if line))

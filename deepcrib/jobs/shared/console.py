@@ -1,7 +1,5 @@
 """What a job shows: tables on stdout, progress bars when stdout is a terminal, one line for an error."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sys
@@ -9,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from rich.console import Console
 from rich.progress import (
@@ -77,7 +76,7 @@ class Bars:
         self._progress = Progress(*columns, console=console(), transient=True) if drawn else None
         self._tasks: dict[str, TaskID] = {}
 
-    def __enter__(self) -> Bars:
+    def __enter__(self) -> Self:
         """Start drawing."""
         if self._progress is not None:
             self._progress.start()

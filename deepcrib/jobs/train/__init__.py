@@ -23,7 +23,7 @@ from deepcrib.jobs.shared.console import LOG, Bars, say, short_path
 from deepcrib.jobs.train.config import Config, unread
 from deepcrib.jobs.train.final import measure
 from deepcrib.jobs.train.monitoring import FINAL, FINAL_METRICS, final_metrics, layout, write_options
-from deepcrib.jobs.train.progress import Lines, training_bar
+from deepcrib.jobs.train.progress import Lines
 from deepcrib.learners.registry import make_learner
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.training.fit import Probe, fit, next_event, restore
@@ -104,8 +104,8 @@ def _varied(run: Run) -> Sequence[str]:
 
 def _progress(run: Run, learner: Learner, bars: Bars) -> Callable[[int, Mapping[str, float]], None]:
     """What `fit` calls with the steps done: draws a bar, says a line now and then, or writes that into the log."""
-    lines = Lines(learner.steps_done, learner.num_steps, learner.unit, say=say if run.show_lines else LOG.info)
-    bar = training_bar(bars, learner.steps_done, learner.num_steps) if run.show_progress else None
+    teller, drawn = say if run.show_lines else LOG.info, bars if run.show_progress else None
+    lines = Lines(learner.steps_done, learner.num_steps, learner.unit, say=teller, bars=drawn)
 
     def show(done: int, metrics: Mapping[str, float]) -> None:
         begun = [stage for stage in learner.stages if stage.steps_done and done <= 0]
@@ -113,8 +113,6 @@ def _progress(run: Run, learner: Learner, bars: Bars) -> Callable[[int, Mapping[
             bars.show("pretraining", stage.steps_done, stage.num_steps)
         if done >= 0:
             lines(done, metrics)
-            if bar is not None:
-                bar(done, metrics)
 
     return show
 

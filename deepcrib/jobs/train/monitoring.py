@@ -122,9 +122,8 @@ def _mark_differing(table: Any, names: Sequence[str]) -> None:
 
 def _plain(options: Mapping[str, Any]) -> dict[str, int | float | str]:
     """Options by their full names: numbers as they are, others as a command line says them."""
-    return {name: value if type(value) in (int, float) else _word(value) for name, value in flat(options)}
-
-
-def _word(value: Any) -> str:
     words = {"None": "null", "True": "true", "False": "false"}
-    return words.get(str(value), str(value))
+    return {
+        name: value if type(value) in (int, float) else words.get(str(value), str(value))
+        for name, value in flat(options)
+    }

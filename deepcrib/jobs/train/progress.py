@@ -9,34 +9,19 @@ from datetime import timedelta
 from deepcrib.jobs.shared.console import SECONDS, Bars, say
 
 
-def training_bar(bars: Bars, done: int, total: int) -> Callable[[int, Mapping[str, float]], None]:
-    """A callback (steps done, metrics by TensorBoard tag) that draws them, with the latest loss and win rate.
-
-    The bar is there at once. Of several networks and opponents it names the first, to fit into 80 columns.
-    """
-    latest: dict[str, float] = {}
-    bars.show("training", done, total)
-
-    def advance(done: int, metrics: Mapping[str, float]) -> None:
-        latest.update(metrics)
-        rates = [f"{name} {100 * rate:.1f}%" for name, rate in _rates(latest).items()]
-        texts = _losses(latest)[:1] + rates[:1]
-        bars.show("training", done, total, f"({', '.join(texts)})" if texts else None)
-
-    return advance
-
-
 class Lines:
-    """The same callback in lines, for a log and for a stdout that is no terminal.
+    """A callback (steps done, metrics by TensorBoard tag) that says them now and then, in a log or on stdout.
 
     `iterations 40 of 360, loss/play 4.81, deterministic 58.2% [56.0, 60.3], 8,123 hands a second, 0:12:30 left`: win
     rates where matches were played since the last line, steps a second where the learner reports no other speed. Time
-    left is reckoned from all steps of this process; what comes before its first one is not counted.
+    left is reckoned from all steps of this process; what comes before its first one is not counted. The bar has the
+    latest loss and win rate, of several networks and opponents of the first, to fit into 80 columns.
 
     Args:
         done, total, unit: the steps at the start, those of the whole training, and what they are.
         clock: seconds that pass.
         say: takes a line.
+        bars: which draw one more, of the training, there at once; None: none.
     """
 
     def __init__(
@@ -46,12 +31,15 @@ class Lines:
         unit: str,
         clock: Callable[[], float] = time.monotonic,
         say: Callable[[str], None] = say,
+        bars: Bars | None = None,
     ) -> None:
-        self.say = say
+        self.say, self.bars = say, bars
         self.first, self.total, self.unit, self.clock = done, total, unit, clock
         self.began = self.said = clock()
         self.latest: dict[str, float] = {}
         self.matches: dict[str, float] = {}
+        if bars is not None:
+            bars.show("training", done, total)
 
     def __call__(self, done: int, metrics: Mapping[str, float]) -> None:
         """Take note, and say so where a line is due."""
@@ -60,6 +48,10 @@ class Lines:
             self.began = now
         self.latest.update(metrics)
         self.matches.update({tag: value for tag, value in metrics.items() if "/win_rate" in tag})
+        if self.bars is not None:
+            rates = [f"{name} {100 * rate:.1f}%" for name, rate in _rates(self.latest).items()]
+            texts = _losses(self.latest)[:1] + rates[:1]
+            self.bars.show("training", done, self.total, f"({', '.join(texts)})" if texts else None)
         if now - self.said >= SECONDS:
             self.say(", ".join(self._texts(done, now - self.began)))
             self.said, self.matches = now, {}
