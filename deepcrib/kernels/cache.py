@@ -11,7 +11,6 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from functools import cache, cached_property, partial
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
@@ -160,40 +159,15 @@ def remove_old_folders(root: Path, module: str, kept: int) -> None:
 
 @cache
 def cache_root() -> Path | None:
-    """Folder of everything that follows from the sources alone, or None if nothing can be written anywhere.
+    """Folder of everything that follows from the sources alone, or None, said once, if nothing can be written there.
 
-    The first of these that can be written: `$NUMBA_CACHE_DIR/deepcrib`, `~/.cache/deepcrib` (or below
-    `$XDG_CACHE_HOME`), a folder of the user's own in the temporary directory.
+    `$NUMBA_CACHE_DIR/deepcrib`, else `~/.cache/deepcrib` (or below `$XDG_CACHE_HOME`).
     """
-    for root in _candidate_roots():
-        with contextlib.suppress(OSError):
-            root.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=root):
-                return root
-    return None
-
-
-def _candidate_roots() -> Iterator[Path]:
-    if config.CACHE_DIR:
-        yield Path(config.CACHE_DIR) / PACKAGE.name
-    cache_home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    if os.path.isabs(cache_home):  # a user without a home folder leaves "~" as it is
-        yield Path(cache_home) / PACKAGE.name
-    temporary_root = _own_temporary_folder()
-    if temporary_root is not None:
-        yield temporary_root
-
-
-def _own_temporary_folder() -> Path | None:
-    """Return a folder in the temporary directory that this user alone can write, or None.
-
-    Cached code is executed on load, and anybody may have made a folder of this name.
-    """
-    user = os.getuid() if hasattr(os, "getuid") else 0
     try:
-        folder = Path(tempfile.gettempdir()) / f"{PACKAGE.name}-{user}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        info = folder.lstat()
-    except OSError:
+        root = Path(config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / PACKAGE.name
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=root):
+            return root
+    except (OSError, RuntimeError) as error:  # the latter of a user without a home folder
+        _say_once(f"cannot be kept: {error}; NUMBA_CACHE_DIR may name a folder for it")
         return None
-    return folder if os.name == "nt" or (info.st_uid == user and not info.st_mode & 0o022) else None

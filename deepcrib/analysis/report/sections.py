@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pandas as pd
 
 from deepcrib.analysis.figures import lines_with_bands
