@@ -267,14 +267,15 @@ def _git(*arguments: str) -> str | None:
 
 def _machine() -> dict[str, Any]:
     """Host, system, processor, usable cores, memory in GB and GPUs."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else None
+    torch = sys.modules.get("torch")  # a job that has not imported it uses no GPU
     return {
         "host": platform.node(),
         "system": platform.platform(),
         "processor": processor_name(),
-        "cores": cores,
-        "memory_gb": _memory_gb(),
-        "gpus": _gpus(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_gb": memory and round(memory / 1e9, 1),
+        "gpus": [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())] if torch else [],
     }
 
 
@@ -284,17 +285,3 @@ def processor_name() -> str:
         if found := re.search(r"(?m)^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8")):
             return found[1].strip()
     return platform.processor()
-
-
-def _memory_gb() -> float | None:
-    try:
-        return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9, 1)
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def _gpus() -> list[str]:
-    torch = sys.modules.get("torch")  # a job that has not imported it uses no GPU
-    if torch is None or not torch.cuda.is_available():
-        return []
-    return [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]

@@ -95,7 +95,7 @@ def fit(
     *,
     opponents: Mapping[str, Agent] | None = None,
     writer: Any = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda steps, metrics: None,
     probe: Probe | None = None,
     resume: bool = False,
 ) -> Agent | None:
@@ -132,7 +132,7 @@ class _Training:
     evaluate: Evaluate
     opponents: Mapping[str, Agent]
     writer: Any
-    progress: Progress | None
+    progress: Progress
     probe: Probe | None
 
     def __post_init__(self) -> None:
@@ -205,13 +205,13 @@ class _Training:
     def _tick(self, learner: Learner, steps: int) -> None:
         """Show the progress within a step. An interrupt ends the step here: something has been learned in it."""
         learner.stopping = self.interrupted
-        self._show(steps if learner is self.learner else next_event(self.learner), {})
+        self.progress(steps if learner is self.learner else next_event(self.learner), {})
 
     def _report(self, metrics: Mapping[str, float]) -> None:
         """Write a row of `progress.csv`, with the matches that were due, and show it."""
         if metrics:
             self.file.add(self.learner.steps_done, self.learner.seconds, metrics)
-        self._show(self.learner.steps_done, metrics)
+        self.progress(self.learner.steps_done, metrics)
 
     def _save_state(self) -> None:
         """Save what a resumed training continues from.
@@ -256,7 +256,3 @@ class _Training:
         if self.writer is not None:
             self.writer.flush()
         return metrics | {f"{name}/games": float(options.games) for name in self.opponents}
-
-    def _show(self, steps: int, metrics: Mapping[str, float]) -> None:
-        if self.progress is not None:
-            self.progress(steps, metrics)
