@@ -128,12 +128,22 @@ def figure_1() -> Any:
         curves = [_by_step(runs[name]["figures"]) for name in names[units]]
         lines[f"{units} hidden units"] = list(curves[0]), np.array([list(curve.values()) for curve in curves])
     levels = {name: runs["players"]["figures"][f"exact.{name}"] for name in ("ideal", "random")}
-    return lines_with_bands(
+    return with_levels(
         *(lines, levels),
         title="The simple discard game: networks by hands trained",
         xlabel="hands trained",
         ylabel="mean points over 20,000 hands",
     )
+
+
+def with_levels(lines: Mapping[str, Any], levels: Mapping[str, float], **words: str) -> Any:
+    """The figure of some lines, and named horizontal ones."""
+    figure = lines_with_bands(lines, **words)
+    axes = figure.axes[0]
+    for label, level in levels.items():
+        axes.axhline(level, color="0.4", linewidth=0.8, linestyle="--")
+        axes.annotate(label, (0.25, level), xycoords=("axes fraction", "data"), va="bottom", fontsize=8)
+    return figure
 
 
 def _by_step(figures: Mapping[str, float]) -> dict[int, float]:
@@ -263,7 +273,7 @@ def _curves(title: str, end: str) -> Any:
             return None
         values = np.array([curve["random/pair_margin"] for curve in found])
         lines[f"{units} hidden units"] = found[0]["step"], values
-    return lines_with_bands(
+    return with_levels(
         *(lines, {"the paper after two days": PUBLISHED_PAIRS}),
         title=title,
         xlabel="hands of self-play",

@@ -67,17 +67,12 @@ def predicted_against_true(
 
 
 def lines_with_bands(
-    lines: Mapping[str, tuple[Sequence[float], np.ndarray]],
-    levels: Mapping[str, float] | None = None,
-    *,
-    title: str,
-    xlabel: str,
-    ylabel: str,
-    legend: str | None = None,
+    lines: Mapping[str, tuple[Sequence[float], np.ndarray]], legend: str | None = None, **texts: str
 ) -> Figure:
-    """A line a label, the mean over seeds in the band from the lowest to the highest, and named horizontal levels.
+    """A line a label, the mean over seeds in the band from the lowest to the highest.
 
-    lines: (x [T], values [S, T]) by label. legend: title of the list of labels. Needs matplotlib.
+    lines: (x [T], values [S, T]) by label. legend: title of the list of labels. texts: `title`, `xlabel` and `ylabel`
+    of the axes. Needs matplotlib.
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter
@@ -91,11 +86,8 @@ def lines_with_bands(
         axes.fill_between(
             x, values.min(axis=0), values.max(axis=0), color=color, alpha=min(0.2, 0.8 / len(lines)), linewidth=0
         )
-    for label, level in (levels or {}).items():
-        axes.axhline(level, color="0.4", linewidth=0.8, linestyle="--")
-        axes.annotate(label, (0.25, level), xycoords=("axes fraction", "data"), va="bottom", fontsize=8)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    axes.set(**texts)
     axes.grid(alpha=0.3)
     figure.legend(loc="outside lower center", ncols=columns, title=legend, fontsize="small")
     return figure
