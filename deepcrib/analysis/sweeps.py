@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -88,18 +88,10 @@ def write_sweep(folder: Path, job: str, rows: Sequence[SweptRun]) -> None:
             f"{folder / SWEEP_CSV} is of no sweep, as there is no {SWEEP_JSON}: the table of the runs is not "
             "written there; move the file away, or name another folder with hydra.sweep.dir=FOLDER"
         )
-    entries = [
-        {
-            "folder": run.folder.relative_to(folder).as_posix(),
-            "state": run.state,
-            "overrides": run.options(),
-            "error": run.error or None,
-            "exit_code": run.exit_code,
-            "seconds": run.seconds,
-            "summary": dict(run.summary),
-        }
-        for run in rows
-    ]
+    entries: list[dict[str, Any]] = []
+    for run in rows:
+        place = run.folder.relative_to(folder).as_posix()
+        entries.append(asdict(run) | {"folder": place, "overrides": run.options(), "error": run.error or None})
     time = datetime.now().astimezone().isoformat(timespec="seconds")
     runs.write_json(folder / SWEEP_JSON, {"job": job, "time": time, "runs": entries})
     write_atomic(folder / SWEEP_CSV, _csv(entries))

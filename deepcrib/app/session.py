@@ -18,7 +18,8 @@ from deepcrib.game.engine.phases import DEAL, OVER, PHASES
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.past import PastHands
 from deepcrib.game.rules import KINDS
-from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, events_of, replay
+from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, replay
+from deepcrib.records.events import events_of
 from deepcrib.records.replay import ROW
 
 

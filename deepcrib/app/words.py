@@ -11,21 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from deepcrib.board.canvas import SIGNS, SUIT_STYLES, card_name
+from deepcrib.game import rules
 from deepcrib.game.cards import JACK, NUM_SUITS, RANKS, SUITS, VALUES
-from deepcrib.game.rules import (
-    COUNT_LIMIT,
-    SKUNK_MARGIN,
-    flush_points,
-    nobs_points,
-    pack_series,
-    pair_points,
-    play_pair_points,
-    play_run_points,
-    run_points,
-)
 
 PAIRS = {2: "pair", 6: "pair royal", 12: "double pair royal"}
-COUNTS = {15: "fifteen", COUNT_LIMIT: "thirty-one"}
+COUNTS = {15: "fifteen", rules.COUNT_LIMIT: "thirty-one"}
 ASSUMED = "exact, if the opponent answers as {} does"
 """What values of a hint and of a review assume of the opponent, whom they name."""
 _Cards = tuple[int, ...]
@@ -49,8 +39,8 @@ def play_parts(series: Sequence[int], points: int, is_last: bool) -> list[Part]:
     is_last: whether all cards of the hand have been played with it.
     """
     ranks = RANKS[list(series)]
-    count, packed = int(VALUES[ranks].sum()), pack_series(ranks, len(ranks))
-    pairs, run = play_pair_points(packed), play_run_points(packed)
+    count, packed = int(VALUES[ranks].sum()), rules.pack_series(ranks, len(ranks))
+    pairs, run = rules.play_pair_points(packed), rules.play_run_points(packed)
     parts = [Part(COUNTS[count], 2)] if count in COUNTS else []
     parts += [Part(PAIRS[pairs], pairs)] if pairs else []
     parts += [Part(f"run of {run}", run)] if run else []
@@ -63,14 +53,14 @@ def show_parts(hand: Sequence[int], starter: int, is_crib: bool) -> list[Part]:
     every = tuple(sorted((*hand, starter)))
     subsets = [cards for size in range(2, len(every) + 1) for cards in combinations(every, size)]
     parts = [Part("fifteen", 2, cards) for cards in subsets if VALUES[RANKS[list(cards)]].sum() == 15]
-    parts += [Part("pair", 2, cards) for cards in subsets if len(cards) == 2 and pair_points(RANKS[list(cards)])]
+    parts += [Part("pair", 2, cards) for cards in subsets if len(cards) == 2 and rules.pair_points(RANKS[list(cards)])]
     runs = [cards for cards in subsets if len(cards) > 2 and _is_run(cards)]
     longest = max(map(len, runs), default=0)
     parts += [Part(f"run of {longest}", longest, cards) for cards in runs if len(cards) == longest]
     own = np.array(hand, dtype=np.int64)
-    if flush := flush_points(own, starter, is_crib):
+    if flush := rules.flush_points(own, starter, is_crib):
         parts.append(Part("flush", flush, tuple(sorted(hand)) if flush == len(hand) else every))
-    if nobs := nobs_points(own, starter):
+    if nobs := rules.nobs_points(own, starter):
         parts.append(Part("nobs", nobs, (JACK * NUM_SUITS + int(SUITS[starter]),)))
     return parts
 
@@ -78,7 +68,7 @@ def show_parts(hand: Sequence[int], starter: int, is_crib: bool) -> list[Part]:
 def _is_run(cards: _Cards) -> bool:
     """Whether cards, one of each rank, follow one another: their points are one for each."""
     ranks = RANKS[list(cards)]
-    return len(set(ranks.tolist())) == len(cards) and run_points(ranks) == len(cards)
+    return len(set(ranks.tolist())) == len(cards) and rules.run_points(ranks) == len(cards)
 
 
 def grouped(parts: Sequence[Part]) -> list[tuple[str, int, list[_Cards]]]:
@@ -123,7 +113,7 @@ def grid(
 
 def margin_word(scores: Sequence[int], winner: int) -> str:
     """`skunk` where a loser is 31 or more points behind, and lost two games for one; else empty."""
-    return "skunk" if scores[winner] - min(scores) >= SKUNK_MARGIN else ""
+    return "skunk" if scores[winner] - min(scores) >= rules.SKUNK_MARGIN else ""
 
 
 def points_word(points: int) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 from deepcrib.agents import Agent, make_agent
 from deepcrib.game.engine import Games, Turns
 from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PLAY
-from deepcrib.records import Event, GameRecord, GameWriter, Player, events_of
+from deepcrib.records import Event, GameRecord, GameWriter, Player
+from deepcrib.records.events import events_of
 
 ROW = np.array([0])
 

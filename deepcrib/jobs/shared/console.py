@@ -10,15 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 LOG = logging.getLogger("deepcrib")
@@ -66,13 +58,7 @@ class Bars:
 
     def __init__(self, drawn: bool, told: bool = False) -> None:
         self._told, self._said = told and not drawn, time.monotonic()
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
+        columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
         self._progress = Progress(*columns, console=console(), transient=True) if drawn else None
         self._tasks: dict[str, TaskID] = {}
 
