@@ -14,15 +14,12 @@ from deepcrib.files import write_atomic
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CELL = 0.25
-"""Height of a cell of the density, points, where there are hands enough."""
+CELL = 0.25  # height of a cell of the density, points, where there are hands enough
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Those of Okabe and Ito that show on white, which the colour-blind tell apart."""
-MARKERS = "os^Dv<>P"
-"""One more than colours, so that lines differ in one of them up to the 56th."""
+MARKERS = "os^Dv<>P"  # one more than colours, so that lines differ in one of them up to the 56th
 _LEGEND_WIDTH = 104  # characters
-OUTSIDE = 20
-"""Points beyond the true values from which a prediction is drawn at the edge: a network may diverge."""
+OUTSIDE = 20  # points beyond the true values from which a prediction is drawn at the edge: a network may diverge
 
 
 def predicted_against_true(

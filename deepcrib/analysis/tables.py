@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from deepcrib.evaluation.league.tournament import Series, Standing
     from deepcrib.evaluation.regrets import Audit, Decision
 
-Cell = str | Callable[..., str]
-"""The text of a row's cell: a format such as `{0.games:,}`, or a function of the row."""
+Cell = str | Callable[..., str]  # the text of a row's cell: a format such as `{0.games:,}`, or a function of the row
 NONE = "-"
 
 

@@ -53,8 +53,7 @@ class Session:
         self.agents = tuple(agents)
         self.person = self.agents.index(None)
         self.writer = writer
-        self.events: list[Event] = list(header.events)
-        """Everything that has happened, hints included."""
+        self.events: list[Event] = list(header.events)  # everything that has happened, hints included
         self.turns = replay(header, first_dealer, redeal=True, past=past)
         happened = [event.kind for event in header.events if event.kind != "hint"]
         self._told = len(happened) - max((place for place, kind in enumerate(happened) if kind == "deal"), default=0)

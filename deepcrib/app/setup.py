@@ -24,8 +24,7 @@ class Worker:
     """Does one thing after another in a thread of its own: a daemon, so that an application that ends need not wait."""
 
     def __init__(self) -> None:
-        self.busy = 0
-        """How many things are being done, or wait for it."""
+        self.busy = 0  # how many things are being done, or wait for it
         self._work: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         run = partial(copy_context().run, self._run)  # so that files are trusted here, too, or not
         Thread(target=run, name="deepcrib-worker", daemon=True).start()
@@ -62,12 +61,9 @@ class Setup:
     hints: Mapping[str, Agent] = field(default_factory=dict)
     suits: str = "symbols"
     pace: float = 1.5
-    games: list[Session] = field(default_factory=list)
-    """The games that have been started, in order."""
-    failure: Exception | None = None
-    """What ended the evening, if anything did: an agent that failed, say."""
-    interrupted: bool = False
-    """Whether Ctrl-C or a signal ended it."""
+    games: list[Session] = field(default_factory=list)  # the games that have been started, in order
+    failure: Exception | None = None  # what ended the evening, if anything did: an agent that failed, say
+    interrupted: bool = False  # whether Ctrl-C or a signal ended it
     worker: Worker = field(default_factory=Worker)
 
     @property

@@ -14,8 +14,7 @@ from deepcrib.game.cards import NO_CARD, RANKS, VALUES
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, discard_slots
 from deepcrib.records import Event
 
-SHOWN = ("hand", "crib")
-"""The kinds of event that are a count."""
+SHOWN = ("hand", "crib")  # the kinds of event that are a count
 
 
 class Table:
@@ -33,8 +32,7 @@ class Table:
         self.suits = suits
         self.scores = [0] * len(names)
         self.previous = [0] * len(names)
-        self.log: list[Text] = []
-        """The lines of the whole game."""
+        self.log: list[Text] = []  # the lines of the whole game
         self.counted: tuple[str, tuple[int, ...]] | None = None
         """What is being counted at the show: whose, with its points, and the cards."""
         self._starter = NO_CARD

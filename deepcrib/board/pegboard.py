@@ -16,8 +16,7 @@ from deepcrib.game.rules import MAX_SCORE, SKUNK_MARGIN
 GROUP, STREET = 5, 30
 _ROW = 2 * STREET
 FIRST_HOLE, LAST_HOLE = -1, MAX_SCORE
-MARKED_HOLES = (*range(GROUP, LAST_HOLE, GROUP), LAST_HOLE)
-"""Holes with a number beside them."""
+MARKED_HOLES = (*range(GROUP, LAST_HOLE, GROUP), LAST_HOLE)  # holes with a number beside them
 _LEFT = 2  # column of the first hole, behind the labels
 _START = 7  # of holes 1 and 120; room for a bar and a number between them and the holes 0 and 121
 

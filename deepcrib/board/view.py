@@ -14,8 +14,7 @@ from typing import Any
 from deepcrib.game.cards import NO_CARD
 from deepcrib.game.rules import HAND_SIZE, MAX_SCORE, is_legal_play
 
-HIDDEN = -2
-"""A card that lies face down; `NO_CARD` is the place of one that is gone."""
+HIDDEN = -2  # a card that lies face down; `NO_CARD` is the place of one that is gone
 
 _NAME_WIDTH = 16
 _Cards = tuple[int, ...]

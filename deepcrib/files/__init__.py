@@ -12,8 +12,7 @@ from typing import Any
 
 from deepcrib.errors import RunError
 
-TEMPORARY = ".tmp"
-"""The end of the name of a file that is not complete; it begins with a dot."""
+TEMPORARY = ".tmp"  # the end of the name of a file that is not complete; it begins with a dot
 
 
 def write_atomic(path: Path, content: str | bytes | memoryview) -> None:

@@ -33,8 +33,7 @@ from deepcrib.files import TEMPORARY, write_atomic, writing
 CONFIG, ENVIRONMENT, SUMMARY, ERROR = "config.yaml", "environment.json", "summary.json", "error.json"
 REFUSED, LOCK = "refused.json", "run.lock"
 """In the folder of a sweep's run: why it was left alone; while a process is at work on it, which one."""
-_LEFT = (ERROR, REFUSED, LOCK)
-"""What may lie in a run folder before the run begins."""
+_LEFT = (ERROR, REFUSED, LOCK)  # what may lie in a run folder before the run begins
 _OF_A_START = ("time", "command", "seconds", "summary")
 """What stands in each entry of `commands`; beside it, what was not as at the first start."""
 _PACKAGE = Path(__file__).resolve().parents[1]

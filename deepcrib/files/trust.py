@@ -20,8 +20,7 @@ from yaml import AliasEvent, CollectionEndEvent, CollectionStartEvent, SafeLoade
 from deepcrib.errors import RunError, UserError
 from deepcrib.plugins import is_place
 
-DEEPEST = 64
-"""Levels of nested values in a file of options; our own have a tenth of them."""
+DEEPEST = 64  # levels of nested values in a file of options; our own have a tenth of them
 
 _trusting: ContextVar[bool | Collection[str]] = ContextVar("trusting", default=False)
 

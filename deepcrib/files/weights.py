@@ -26,10 +26,8 @@ from deepcrib.files import write_atomic
 from deepcrib.files.trust import FromFile, UntrustedError, is_trusting, lies_in, plain_of_file
 
 _FORMAT = "deepcrib weights"
-FORMAT_VERSION = "2"
-"""Version 1 had a format for each kind of agent."""
-WEIGHTS_FILE = "weights.safetensors"
-"""Name of the final checkpoint in a run folder."""
+FORMAT_VERSION = "2"  # version 1 had a format for each kind of agent
+WEIGHTS_FILE = "weights.safetensors"  # name of the final checkpoint in a run folder
 
 
 class CheckpointError(UserError):

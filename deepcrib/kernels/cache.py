@@ -22,8 +22,7 @@ from numba.core.types.containers import BaseTuple
 
 from deepcrib.kernels.sources import PACKAGE, source_hash
 
-KEPT_VERSIONS = 8
-"""Versions of a module whose folders stay on disk; those used longest ago are removed."""
+KEPT_VERSIONS = 8  # versions of a module whose folders stay on disk; those used longest ago are removed
 
 
 class KernelCache:

@@ -20,8 +20,7 @@ Result = TypeVar("Result")
 
 _PIECE = 16384
 """Rows that are worth a thread where a row takes about a tenth of a microsecond: fewer cost more to hand over."""
-_PIECES_A_THREAD = 4
-"""So many, since rows may differ in work: a thread that is done early takes another."""
+_PIECES_A_THREAD = 4  # so many, since rows may differ in work: a thread that is done early takes another
 
 _lock = Lock()
 _granted: int | None = None

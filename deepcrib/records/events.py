@@ -12,8 +12,7 @@ from deepcrib.game.cards import NO_CARD
 from deepcrib.game.rules import HAND_SIZE
 
 _Cards = tuple[int, ...]
-CHOICES = ("discard", "play")
-"""The kinds of event that are a player's choice."""
+CHOICES = ("discard", "play")  # the kinds of event that are a player's choice
 
 
 @dataclass(frozen=True)

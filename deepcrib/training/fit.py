@@ -34,8 +34,7 @@ Evaluate = Callable[[Agent, Any, int, int], Any]
 """(agent, opponent, games, seed) -> what has the fields of MATCH_METRICS: `evaluation` is no room to import here."""
 Progress = Callable[[int, Mapping[str, float]], None]
 """(steps done, metrics by TensorBoard tag); before the first step as many below zero as stages have yet to do."""
-Probe = Callable[[Agent, int], Mapping[str, float]]
-"""(agent, seed of the matches) -> additional metrics, by tag."""
+Probe = Callable[[Agent, int], Mapping[str, float]]  # (agent, seed of the matches) -> additional metrics, by tag
 
 
 def restore(learner: Learner, path: Path) -> None:

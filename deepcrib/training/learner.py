@@ -13,8 +13,7 @@ import torch
 from deepcrib.agents import Agent
 from deepcrib.training.options import EvaluationOptions
 
-Metrics = dict[str, float]
-"""Values by TensorBoard tag."""
+Metrics = dict[str, float]  # values by TensorBoard tag
 
 
 @dataclass(frozen=True)
@@ -60,16 +59,12 @@ class Learner(ABC):
         self.stages: Sequence[Learner] = ()
         """What is learned before the first step, one after another, by this learner's networks; they have no agents."""
         self.steps_done = 0
-        self.seconds = 0.0
-        """Of the training so far, matches included."""
-        self.metrics: Metrics = {}
-        """Those of the last step."""
-        self.summary: dict[str, Any] = {}
-        """What `finish` has returned."""
+        self.seconds = 0.0  # of the training so far, matches included
+        self.metrics: Metrics = {}  # those of the last step
+        self.summary: dict[str, Any] = {}  # what `finish` has returned
         self.tick: Callable[[int], None] = lambda steps: None
         """A callback with the steps done, called within long steps too."""
-        self.stopping = False
-        """Whether the training is interrupted, as of the last `tick`: the step then ends there."""
+        self.stopping = False  # whether the training is interrupted, as of the last `tick`: the step then ends there
 
     @abstractmethod
     def step(self) -> Metrics:

@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 from deepcrib.errors import RunError
 from deepcrib.files import csv_text, write_atomic, writing
 
-PROGRESS_FILE = "progress.csv"
-"""In a run folder."""
+PROGRESS_FILE = "progress.csv"  # in a run folder
 STEP, SECONDS = "step", "seconds"
-Curve = tuple[NDArray[np.int64], NDArray[np.float64]]
-"""Steps [T] and values [T] of a metric."""
+Curve = tuple[NDArray[np.int64], NDArray[np.float64]]  # steps [T] and values [T] of a metric
 
 
 class ProgressFile:

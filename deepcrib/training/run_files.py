@@ -18,10 +18,8 @@ from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, fitting
 from deepcrib.networks import checkpoints
 from deepcrib.training.progress import PROGRESS_FILE, read_progress
 
-STATE_FILE = "state.pt"
-"""The training state in a run folder."""
-CHECKPOINTS = "checkpoints"
-"""Folder of a run with the weights after so many steps."""
+STATE_FILE = "state.pt"  # the training state in a run folder
+CHECKPOINTS = "checkpoints"  # folder of a run with the weights after so many steps
 
 
 @contextmanager

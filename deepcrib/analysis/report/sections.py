@@ -25,8 +25,7 @@ from deepcrib.analysis.tables import NONE, percent
 from deepcrib.files.runs import starts
 from deepcrib.intervals import Interval, wilson
 
-MOST_COLUMNS = 8
-"""Setups with a column each in the table of options."""
+MOST_COLUMNS = 8  # setups with a column each in the table of options
 
 
 def fill(page: Page, runs: pd.DataFrame, opponent: str) -> list[Result]:

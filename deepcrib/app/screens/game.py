@@ -74,12 +74,10 @@ class GameScreen(Screen[bool]):
             self.table.tell(event)
         self.table.counted = None
         self.waiting = ""
-        self.recent = ""
-        """What has just been played, or turned up, in words."""
+        self.recent = ""  # what has just been played, or turned up, in words
         self.held: int | None = None
         """The person's choice that does not count yet: nothing that follows from it can be seen."""
-        self.seen: TableView | None = None
-        """The table before that choice."""
+        self.seen: TableView | None = None  # the table before that choice
         self._answer: asyncio.Future[int] | None = None
 
     def compose(self) -> ComposeResult:

@@ -38,8 +38,7 @@ from deepcrib.jobs.hydra.schema import check_overrides, parse, problem_line, quo
 from deepcrib.jobs.shared.console import LOG, error_line, say, short_path, show_line
 
 WRONG_CALL, FAILED = 2, 1  # exit codes
-TRACEBACK = "DEEPCRIB_TRACEBACK"
-"""Set to 1, this environment variable shows where a wrong call was refused."""
+TRACEBACK = "DEEPCRIB_TRACEBACK"  # set to 1, this environment variable shows where a wrong call was refused
 LAUNCHERS = ("hydra_joblib_launcher", "hydra_ray_launcher", "hydra_submitit_launcher")
 COMPILING = "compiling, once for this version: some seconds ..."
 

@@ -32,8 +32,7 @@ from deepcrib.jobs.hydra.schema import is_group, option_type, parse, variants_of
 from deepcrib.jobs.shared.console import short_path
 from deepcrib.plugins import is_place
 
-OF_THE_CALL = {"resume": None, "trust": False}
-"""Options of one call alone, as `config.yaml` has them."""
+OF_THE_CALL = {"resume": None, "trust": False}  # options of one call alone, as `config.yaml` has them
 
 
 class RefusedError(RunError):

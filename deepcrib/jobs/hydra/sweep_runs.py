@@ -35,8 +35,7 @@ _INTERRUPTED, DIED = 130, 1  # exit codes
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
 _LAUNCHERS = ("joblib", "ray", "submitit", "concurrent")
 """Modules whose errors say that processes of a launcher have died."""
-CAN_FORK = sys.platform == "linux"
-"""Whether a run can have a process that is a copy of this one."""
+CAN_FORK = sys.platform == "linux"  # whether a run can have a process that is a copy of this one
 
 
 class RunningElsewhereError(RunError):

@@ -17,8 +17,7 @@ from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.training.learner import Learner
 
-Match = Callable[..., Evaluation]
-"""`evaluate`, under the rules of a run."""
+Match = Callable[..., Evaluation]  # `evaluate`, under the rules of a run
 
 
 @dataclass

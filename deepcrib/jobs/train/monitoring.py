@@ -20,12 +20,10 @@ from deepcrib.training.options import LearnerOptions
 Layout = dict[str, dict[str, list[Any]]]
 """Charts by category and title: `["Multiline", [pattern, ...]]`, or `["Margin", [value, low, high]]` of tags."""
 
-FINAL = "final/"
-"""What tags of final metrics begin with, the columns of TensorBoard's table of runs."""
+FINAL = "final/"  # what tags of final metrics begin with, the columns of TensorBoard's table of runs
 OPTIONS_SUFFIX = ".options"
 """Ends the name of the file of events with a run's options and final metrics, which is written anew."""
-FINAL_METRICS = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
-"""Of the final matches."""
+FINAL_METRICS = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")  # of the final matches
 
 
 def layout(options: LearnerOptions, opponents: Iterable[str], monitored: bool) -> Layout:
