@@ -22,7 +22,9 @@ def drawn_table(view: TableView, suits: str = "symbols") -> Canvas:
     players = view.num_players
     shown = view.turn if view.viewer is None else view.viewer
     canvas = Canvas(3 * players + 16, suits)
-    canvas.put(0, 0, headline(view), STRONG)
+    dealer = shortened(view.names[view.dealer])
+    hand = f"Hand {view.hand_number + 1}, dealer and crib: {dealer}" if view.hand_number >= 0 else f"Dealer: {dealer}"
+    canvas.put(0, 0, hand, STRONG)
     canvas.top = 1
     draw_board(canvas, view)
     canvas.top += 2 * players + 4
@@ -99,12 +101,6 @@ def draw_hand(
 
 
 # --- in words -----------------------------------------------------------------------------------------------------
-
-
-def headline(view: TableView) -> str:
-    """The hand, and whose crib it is."""
-    dealer = shortened(view.names[view.dealer])
-    return f"Hand {view.hand_number + 1}, dealer and crib: {dealer}" if view.hand_number >= 0 else f"Dealer: {dealer}"
 
 
 def task(view: TableView) -> str:

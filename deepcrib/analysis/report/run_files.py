@@ -42,12 +42,12 @@ START = {
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file; empty where there is no such file. Raises RunError."""
-    return _read(path, _plain_yaml) or {}
 
+    def plain(text: str) -> Any:
+        require_small_yaml(text)
+        return OmegaConf.to_container(OmegaConf.create(text))
 
-def _plain_yaml(text: str) -> Any:
-    require_small_yaml(text)
-    return OmegaConf.to_container(OmegaConf.create(text))
+    return _read(path, plain) or {}
 
 
 def read_mapping(path: Path) -> dict[str, Any] | None:

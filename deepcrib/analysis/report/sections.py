@@ -97,7 +97,10 @@ def _overview(runs: pd.DataFrame, repeats: pd.DataFrame, page: Page) -> list[str
     states = runs.state.value_counts()
     counted = ", ".join(f"{states[state]} {state}" for state in (FINISHED, FAILED, UNFINISHED) if state in states)
     known = runs[runs.environment.map(bool)]
-    parts = [f"Runs: {counted}. {_when(known)}", "\n".join(f"- {line}" for line in _origins(known))]
+    times = sorted(str(environment["time"])[:16] for environment in known.environment if environment.get("time"))
+    span = f"Started {times[0]} to {times[-1]}; " if times else ""
+    spent = f"{span}{known.spent.sum():,.0f} seconds of runs in all."
+    parts = [f"Runs: {counted}. {spent}", "\n".join(f"- {line}" for line in _origins(known))]
     if len(repeats):
         parts.append(f"Left out, since a later run has the same options and seed: {', '.join(repeats.name)}.")
     if len(lost := runs[runs.state != FINISHED]):
@@ -120,12 +123,6 @@ def _options(trained: pd.DataFrame) -> list[str]:
         parts = ["That differ between the setups:", table(texts[differing].rename_axis("option").reset_index())]
     same = texts[~differing].iloc[:, 0].rename("value").rename_axis("option").reset_index()
     return [*parts, "The same in all setups:", table(same)]
-
-
-def _when(runs: pd.DataFrame) -> str:
-    times = sorted(str(environment["time"])[:16] for environment in runs.environment if environment.get("time"))
-    span = f"Started {times[0]} to {times[-1]}; " if times else ""
-    return f"{span}{runs.spent.sum():,.0f} seconds of runs in all."
 
 
 def _origins(runs: pd.DataFrame) -> list[str]:

@@ -85,7 +85,10 @@ def finish(sweep: Sweep, job: str, death: str | None = None, interrupted: bool =
     death: what ended the launcher before its time.
     """
     _end_workers(sweep, death, interrupted)
-    rows = [_row(run, sweep, death, interrupted) for run in _found(sweep)]
+    planned = [sweep.folder / name for name in sweep.planned]
+    others = [run for place, run in _runs_in(sweep.folder).items() if place not in set(planned)]
+    found = [*map(analysis.read_run, planned), *others]  # those of this call first
+    rows = [_row(run, sweep, death, interrupted) for run in found]
     if not rows:
         return 0
     out = console()
@@ -110,18 +113,11 @@ def _end_workers(sweep: Sweep, death: str | None, interrupted: bool) -> None:
         time.sleep(0.1)
 
 
-def _found(sweep: Sweep) -> list[SweptRun]:
-    """All runs in the sweep's folder, those of this call first."""
-    planned = [sweep.folder / name for name in sweep.planned]
-    others = [run for place, run in _runs_in(sweep.folder).items() if place not in set(planned)]
-    found = [*map(analysis.read_run, planned), *others]
-    return [replace(run, overrides=tuple(sweep.planned.get(run.folder.name, run.overrides))) for run in found]
-
-
 def _row(run: SweptRun, sweep: Sweep, death: str | None, interrupted: bool) -> SweptRun:
     """A run whose state is what this call did with it."""
     before = sweep.before.get(run.folder)
     in_plan = run.folder.name in sweep.planned
+    run = replace(run, overrides=tuple(sweep.planned.get(run.folder.name, run.overrides)))
     if refused := runs.read_json(run.folder / REFUSED):
         line, code = analysis.failure(refused)
         return replace(run, state=FAILED, error=line, exit_code=code)

@@ -36,7 +36,10 @@ def run(config: Config, run: Run) -> Outcome:
     """Train, or go on training, and measure the final agent against every opponent."""
     use_threads(config.threads)
     opponents = name_agents([make_agent(spec, device=config.device) for spec in config.evaluation.opponents])
-    learner = _learner(config, run)  # what cannot be trained is refused before the folder is touched
+    setting = Setting(config.seed, config.evaluation, config.rules.name, config.device, predicted_against_true)
+    learner = make_learner(config.learner, setting, vars(config))
+    if run.resuming and require_state(run.folder.path):
+        restore(learner, run.folder.path / STATE_FILE)  # what cannot be trained is refused before the folder is touched
     extends = run.resuming and run.folder.finished
     run.start()
     if extends:
@@ -49,15 +52,6 @@ def run(config: Config, run: Run) -> Outcome:
         words = resume_words(config, run.folder.path)
         interrupt.args = (f"deepcrib train {words} goes on after {learner.description()}",)
         raise
-
-
-def _learner(config: Config, run: Run) -> Learner:
-    """The learner as it begins, or as an interrupted run left it."""
-    setting = Setting(config.seed, config.evaluation, config.rules.name, config.device, predicted_against_true)
-    learner = make_learner(config.learner, setting, vars(config))
-    if run.resuming and require_state(run.folder.path):
-        restore(learner, run.folder.path / STATE_FILE)
-    return learner
 
 
 def _keep_finished(folder: Path, learner: Learner) -> None:
