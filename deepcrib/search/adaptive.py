@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import Agent, play_policy_of
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.past import Past
-from deepcrib.search.lookahead import HANDS, LATE, WITHIN, LookaheadAgent, check_numbers
+from deepcrib.search.lookahead import LATE, WITHIN, LookaheadAgent, check_numbers
 from deepcrib.search.opponents import DISCARDS, NOISES, PLAYS, Opponents, chances_of
+from deepcrib.search.rollouts import HANDS
 from deepcrib.search.win_chances import WIN
 
 ODDS = 20.0
