@@ -54,18 +54,18 @@ def known(name: str) -> dict[str, Any]:
 class Changing:
     """Plays as one agent in the first half of a match of ten games, and as another in the second."""
 
-    num_players, uses_past, name = frozenset({2}), True, "greedy, then td_perceptron"
+    num_players, name = frozenset({2}), "greedy, then td_perceptron"
 
     def __init__(self) -> None:
         self._agents = [make_agent("greedy"), make_agent("td_perceptron")]
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N]."""
-        return self._agents[observation.past.hands.game >= 5].discard(observation)
+        return self._agents[int(observation.game[0]) % 10 >= 5].discard(observation)
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N]."""
-        return self._agents[observation.past.hands.game >= 5].play(observation)
+        return self._agents[int(observation.game[0]) % 10 >= 5].play(observation)
 
 
 class Uniform(AdaptiveAgent):
