@@ -105,8 +105,8 @@ ROWS = {
     "belanger2019": Row("belanger2019_cnn_lstm", BOTH),
     "partida_network": Row("partida_network", BOTH),
     "evolutionary": Row("evolutionary", {"champion": "champion", "adaptive": without("evolutionary")}),
-    "temperature": Row({"path": "champion_networks", "temperature": 0.5}, BOTH),
-    "epsilon": Row({"path": "champion_networks", "epsilon": 0.1}, BOTH),
+    "temperature": Row({"name": "champion_networks", "temperature": 0.5}, BOTH),
+    "epsilon": Row({"name": "champion_networks", "epsilon": 0.1}, BOTH),
     "greedy, its family unknown": Row(
         "greedy",
         {"champion": "champion", "adaptive": without("greedy", "deterministic", "expected_value", "evolutionary")},
