@@ -26,6 +26,10 @@ def write_atomic(path: Path, content: str | bytes | memoryview) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, path)
+            with contextlib.suppress(OSError):  # a system that lets no folder be opened
+                folder = os.open(path.parent, os.O_RDONLY)
+                os.fsync(folder)  # so that the new name outlasts a power cut
+                os.close(folder)
         finally:
             temporary.unlink(missing_ok=True)
 

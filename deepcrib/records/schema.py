@@ -1,6 +1,8 @@
 """Version 1 of the record of a game: between lines of JSON and events. `docs/game_records.md` is its description."""
 
 import json
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -146,13 +148,26 @@ def parse_line(text: bytes, num_players: int) -> GameRecord | Event:
     try:
         line = _decoder(num_players).decode(text)
     except (ValueError, RecursionError) as error:
-        problem = "nested too deep" if isinstance(error, RecursionError) else str(error)
+        problem = "nested too deep" if isinstance(error, RecursionError) else f"{error}{_value_there(text, error)}"
         printable = "".join(character if character.isprintable() else "?" for character in problem)
         raise RecordError(f"no line of a game record: {printable[:200]}") from error
     said = structs.asdict(line)
     if isinstance(line, _Header):
         return GameRecord(**{name: value for name, value in said.items() if name not in ("format", "version")})
     return Event(str(line.__struct_config__.tag), **said)
+
+
+def _value_there(text: bytes, error: ValueError) -> str:
+    """The value at the place that msgspec names, as words of its error."""
+    place = re.search(r"at `\$((?:\.\w+|\[\d+\])+)`$", str(error))
+    if place is None:
+        return ""
+    with suppress(ValueError, LookupError, RecursionError):  # of numbers too long, or what only msgspec reads
+        value = json.loads(text)
+        for key, index in re.findall(r"\.(\w+)|\[(\d+)\]", place[1]):
+            value = value[key or int(index)]
+        return f", which is {value!r:.60}"
+    return ""
 
 
 class _Cards(tuple[int, ...]):

@@ -144,6 +144,8 @@ def put(number: int, line: str) -> Callable[[list[str]], None]:
 
 PLAYER = {"name": "a", "kind": "human"}
 BROKEN = [
+    (change(1, dealer="one"), r"line 2: no line of a game record: .* at `\$.dealer`, which is 'one'"),
+    (change(1, cards=["5H", 7]), r"at `\$.cards\[1\]`, which is 7"),
     (put(3, "{"), "line 4: no line of a game record: Input data was truncated"),
     (put(0, "hand,dealer,own_score"), "line 1: no line of a game record: JSON is malformed"),
     (
