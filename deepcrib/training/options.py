@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from deepcrib.errors import OptionError
 from deepcrib.options import at_least, between, each, option, optional, seed_value
@@ -21,16 +21,14 @@ class LearnerOptions:
 
 
 Numbers = TypeVar("Numbers", bound=tuple[Any, ...])
-_CASTS = {"float": float, "int": int, "bool": bool}
+_NUMBERS = (float, int, bool)
 
 
 def as_numbers(kind: type[Numbers], options: LearnerOptions, **own: Any) -> Numbers:
     """A named tuple for compiled code: each of its fields is the option of that name, or one of `own`."""
-    values = {name: own[name] if name in own else getattr(options, name) for name in kind.__annotations__}
-    casts = {
-        name: _CASTS.get(str(annotation), lambda value: value) for name, annotation in kind.__annotations__.items()
-    }
-    return kind(**{name: casts[name](value) for name, value in values.items()})
+    kinds = get_type_hints(kind)
+    values = {name: own[name] if name in own else getattr(options, name) for name in kinds}
+    return kind(**{name: kinds[name](value) if kinds[name] in _NUMBERS else value for name, value in values.items()})
 
 
 def unread_options(options: Any, names: tuple[str, ...], reader: str, group: str = "learner") -> Iterator[str]:

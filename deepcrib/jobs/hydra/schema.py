@@ -23,14 +23,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.core.plugins import Plugins
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
-from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import (
-    ConfigAttributeError,
-    ConfigKeyError,
-    MissingMandatoryValue,
-    OmegaConfBaseException,
-    ValidationError,
-)
+from omegaconf import DictConfig, OmegaConf, errors
 
 from deepcrib.errors import FailureError, OptionError, UserError, did_you_mean
 from deepcrib.jobs import Job
@@ -48,6 +41,7 @@ _TOO_LARGE = (
     r"|Overflow when unpacking|cannot convert float infinity to integer|too large to convert to"
 )
 """What NumPy, PyTorch and Python say of sizes that nothing can have."""
+_ABSENT = (errors.ConfigKeyError, errors.ConfigAttributeError)
 _FOLDER_ERRORS = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENOTDIR, EISDIR, EEXIST, ENAMETOOLONG}
 
 
@@ -186,7 +180,7 @@ def problem_line(error: BaseException) -> str | None:
     """One line for an error of the user's; None for any other, which is a defect of ours."""
     if isinstance(error, UserError | FailureError):
         return _flat(str(error))
-    if isinstance(error, HydraException | OmegaConfBaseException):
+    if isinstance(error, HydraException | errors.OmegaConfBaseException):
         return _hydra_line(error)
     if isinstance(error, UnicodeEncodeError):  # TensorBoard's, for one, of a path
         return f"{os.fsencode(error.object)!r}: expected UTF-8"
@@ -206,24 +200,24 @@ def _hydra_line(error: BaseException) -> str:
         group, _, name = error.missing_cfg_file.rpartition("/")
         names = [option for option in error.options if not option.endswith(SCHEMA_SUFFIX)]
         return f"{group}={name}: {did_you_mean(name, names)}expected one of {', '.join(names)}"
-    cause = next((e for e in _chain(error) if isinstance(e, OmegaConfBaseException) and e.full_key), None)
-    is_open = isinstance(cause, ConfigKeyError | ConfigAttributeError) and not is_dataclass(cause.object_type)
-    if cause is None or (is_open and cause is not error):  # Hydra says how to add to a mapping
+    cause = next((e for e in _chain(error) if isinstance(e, errors.OmegaConfBaseException) and e.full_key), None)
+    loose = isinstance(cause, _ABSENT) and not is_dataclass(cause.object_type)
+    if cause is None or (loose and cause is not error):  # Hydra says how to add to a mapping
         return _flat(str(error))
     is_of_file = cause is not error and error.__cause__ is None
     place = f"{_first_line(error).partition(': ')[0]}: " if is_of_file else ""
     return place + _option_line(cause)
 
 
-def _option_line(error: OmegaConfBaseException) -> str:
+def _option_line(error: errors.OmegaConfBaseException) -> str:
     """About the option that an error of OmegaConf's names."""
     key, holder = str(error.full_key), error.object_type
     kinds = field_types(holder) if is_dataclass(holder) else {}
-    if isinstance(error, MissingMandatoryValue):
+    if isinstance(error, errors.MissingMandatoryValue):
         return f"option {key} is missing: expected {key}=VALUE"
-    if isinstance(error, ConfigAttributeError | ConfigKeyError) and kinds and error.key not in kinds:
+    if isinstance(error, _ABSENT) and kinds and error.key not in kinds:
         return _unknown(key, holder)
-    if isinstance(error, ValidationError):
+    if isinstance(error, errors.ValidationError):
         value = "null" if error.value is None else error.value
         expected = f"expected {describe(kinds[error.key])}" if error.key in kinds else _first_line(error)
         return f"{key}={value}: {expected}"
