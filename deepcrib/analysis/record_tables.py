@@ -67,8 +67,7 @@ def reviews_table(title: str, reviews: Mapping[str, Review]) -> Table:
         "game": lambda name, _: escape(name),
         "answered": lambda _, review: escape(f"{review.opponent}{' (stand-in)' if review.stand_in else ''}"),
         "hands": lambda _, review: str(len(review.hands)),
-        "points lost": "{1.lost:.2f}",
-        "a hand": "{1.per_hand:.2f}",
+        "points lost\n(a hand)": "{1.lost:.2f} ({1.per_hand:.2f})",
         "win% lost\n(a hand)": _games_lost,
         "better than\nthe cards": lambda _, review: f"{np.mean(review.beyond):+.2f}" if review.beyond else NONE,
     }

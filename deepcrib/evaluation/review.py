@@ -221,12 +221,8 @@ def _chances_lost(
 ) -> NDArray[np.float64]:
     """[N] chance to win that the choices cost: of the best on one half of the hands, counted on the other."""
     found = rollouts.all_chances(observation)
-    first, second = found[:, :, ::2].mean(axis=2), found[:, :, 1::2].mean(axis=2)
-    rows = np.arange(len(taken))
-    return (
-        sum(
-            (counted[rows, chosen.argmax(axis=1)] - counted[rows, taken])
-            for chosen, counted in ((first, second), (second, first))
-        )
-        / 2
-    )
+    halves = found[:, :, ::2].mean(axis=2), found[:, :, 1::2].mean(axis=2)
+    rows, lost = np.arange(len(taken)), np.zeros(len(taken))
+    for chosen, counted in (halves, halves[::-1]):
+        lost += (counted[rows, chosen.argmax(axis=1)] - counted[rows, taken]) / 2
+    return lost
