@@ -17,7 +17,7 @@ from deepcrib.agents.base import Agent, play_policy_of
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.past import Past
 from deepcrib.search.lookahead import LATE, WITHIN, LookaheadAgent, check_numbers
-from deepcrib.search.opponents import DISCARDS, NOISES, PLAYS, Opponents, chances_of
+from deepcrib.search.opponents import DISCARDS, NOISES, PLAYS, Opponents, probabilities_of
 from deepcrib.search.rollouts import HANDS
 from deepcrib.search.win_chances import WIN
 
@@ -36,9 +36,9 @@ class Pair:
         self.name = f"{discards.name} and {plays.name}"
         self.discards_by = discards
         self.discard = discards.discard
-        self.discard_probabilities = chances_of(discards).discard_probabilities
+        self.discard_probabilities = probabilities_of(discards).discard_probabilities
         self.play = plays.play
-        self.play_probabilities = chances_of(plays).play_probabilities
+        self.play_probabilities = probabilities_of(plays).play_probabilities
         self.play_policy = play_policy_of(plays)
 
 

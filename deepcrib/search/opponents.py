@@ -35,16 +35,16 @@ _CHANGE = 1 / 200
 """Chance after each hand that the opponent is another one."""
 _SAME_ONE = 0.5
 """Chance that an opponent discards and plays like one and the same model."""
-_TIMES = 3  # an agent that cannot tell its probabilities is asked
+_TIMES = 3  # an agent that cannot tell its probabilities is asked of what it may have done, and once in a search
 _REMEMBERED = 64  # agents
 DISCARDS, PLAYS = range(2)
 
 
 class Frequencies:
-    """Probabilities of an agent that cannot tell them: how often it chooses what, by some keys."""
+    """Probabilities of an agent that cannot tell them: how often it chooses what, by so many keys."""
 
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
+    def __init__(self, agent: Agent, times: int) -> None:
+        self.agent, self.times = agent, times
 
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15]."""
@@ -56,15 +56,15 @@ class Frequencies:
 
     def _shares(self, observation: DiscardObservation | PlayObservation, choices: int) -> NDArray[np.float64]:
         found = np.zeros((len(observation), choices))
-        for time in range(_TIMES):
+        for time in range(self.times):
             seen = replace(observation, key=observation.key + np.uint64(time))
-            found[np.arange(len(found)), ask(self.agent, seen)] += 1 / _TIMES
+            found[np.arange(len(found)), ask(self.agent, seen)] += 1 / self.times
         return found
 
 
-def chances_of(agent: Agent) -> Probabilities | Frequencies:
-    """What tells how likely the choices of any agent are."""
-    return Probabilities(agent) if knows_probabilities(agent) else Frequencies(agent)
+def probabilities_of(agent: Agent, times: int = 1) -> Probabilities | Frequencies:
+    """What tells how likely the choices of any agent are; one that cannot tell is asked so many times."""
+    return Probabilities(agent) if knows_probabilities(agent) else Frequencies(agent, times)
 
 
 class _Same:
@@ -82,7 +82,7 @@ class _Same:
 
 @lru_cache(_REMEMBERED)
 def _discards_of(same: _Same) -> DiscardModel:
-    return discard_model(chances_of(same.agent).discard_probabilities, suits=False)
+    return discard_model(probabilities_of(same.agent).discard_probabilities, suits=False)
 
 
 def discards_of(agent: Agent) -> DiscardModel:
@@ -127,7 +127,7 @@ class Opponents:
 
     def __init__(self, models: Sequence[Agent]) -> None:
         self.models = list(models)
-        self._chances = [chances_of(model) for model in models]
+        self._chances = [probabilities_of(model, _TIMES) for model in models]
         shares = np.array([1.0] + [1 / (len(models) - 1)] * (len(models) - 1) if len(models) > 1 else [1.0])
         self._prior = np.repeat(shares[:, None] / shares.sum() / len(NOISES), len(NOISES), axis=1)
         self._kept: WeakKeyDictionary[PastHands, _Evidence] = WeakKeyDictionary()

@@ -25,7 +25,7 @@ from deepcrib.game.rules import DISCARD_SLOTS_6
 from deepcrib.kernels.workers import run_rows
 from deepcrib.search.drawn_hands import draw_hands, draw_unseen
 from deepcrib.search.minimax import hands_by_rules, has_choice
-from deepcrib.search.opponents import chances_of, discards_of, win_chances_of
+from deepcrib.search.opponents import discards_of, probabilities_of, win_chances_of
 from deepcrib.search.replies.asking import weigh_earlier_plays
 from deepcrib.search.win_chances import WIN, chances_after, play_out, win_chances
 
@@ -57,7 +57,7 @@ class Rollouts:
         self.opponent = opponent or agent
         self.by: Any = by or agent
         self.hands, self.doubt, self.objective = hands, doubt, objective
-        self._of_opponent = chances_of(self.opponent)
+        self._of_opponent = probabilities_of(self.opponent)
 
     @cached_property
     def model(self) -> DiscardModel:
