@@ -76,7 +76,7 @@ def test_the_champion_looks_ahead_by_its_own_networks() -> None:
     """Under its name; with options like any other that looks ahead."""
     champion: Any = make_agent({"name": "champion", "hands": 20})
     assert (champion.name, champion.agent.name, champion.rollouts.by.name) == ("champion", *CHAMPIONS_OWN.values())
-    assert champion.hands == 20 and evaluate(champion, "random", games=4).wins >= 3
+    assert champion.rollouts.hands == 20 and evaluate(champion, "random", games=4).wins >= 3
 
 
 def test_the_champion_looks_ahead_near_the_end_alone() -> None:

@@ -551,7 +551,7 @@ def test_nobody_waits_at_a_pipe(here: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_options_that_leave_their_value_open_are_specs() -> None:
     """A new one is held against `files.trust`, or is listed here as one that names neither an agent nor a file."""
-    harmless = {"exploit", "games_of", "deals_of"}
+    harmless = {"exploit", "games_of", "deals_of", "hands_of"}
     own = {"runs", "games"}  # of jobs that cannot be resumed
     forgotten = []
     for job in JOBS.values():

@@ -193,7 +193,8 @@ def test_a_training_that_is_stopped_in_a_stage_ends_as_a_whole_one_does(
     first, second = Writer(tmp_path), Writer(tmp_path)
     monkeypatch.setattr(Lesson, "signalled", left if interrupted else None)
     with handlers(signal.default_int_handler), pytest.raises(KeyboardInterrupt if interrupted else StoppedError):
-        fit(tiny(Taught), tmp_path, Matches(), writer=first, progress=None if interrupted else stop_at(-left, True))
+        how = {} if interrupted else {"progress": stop_at(-left, True)}
+        fit(tiny(Taught), tmp_path, Matches(), writer=first, **how)
     monkeypatch.setattr(Lesson, "signalled", None)
     learner, state = tiny(Taught), tmp_path / "state.pt"
     if state.exists():

@@ -51,14 +51,13 @@ MEMBERS: dict[str, int | None] = {
     "minimax": 2000,
     "greedy_minimax": 2000,
     "champion": 1000,
-    "adaptive": 400,
     "random_weights": None,
     **dict.fromkeys(STRATEGIES),
 }
 """Every agent of the package that a name tells, weights that come with it apart: a new one is a line here.
 
-With it at most so many games a pairing, for one that takes long to choose. A best response is one to some opponent;
-`agents=[...]` takes it like any other agent.
+With it at most so many games a pairing, for one that takes long to choose. A best response is one to some opponent, and
+`adaptive` learns in matches of several games: `agents=[...]` takes them like any other agent.
 """
 
 

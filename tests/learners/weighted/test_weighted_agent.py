@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -176,7 +177,7 @@ def test_an_agent_goes_by_its_own_observation_alone(name: str) -> None:
     agent = make_agent(name)
     discards, to_play = observations(400, 907, plays=3)
     discards = at_scores(discards, SCORES)
-    before = [array.copy() for seen in (discards, to_play) for array in vars(seen).values()]
+    before = copy.deepcopy([*vars(discards).values(), *vars(to_play).values()])
     chosen, played = agent.discard(discards), agent.play(to_play)
     some = np.array([350, 3, 3, 77])
     assert np.array_equal(agent.discard(discards.take(some)), chosen[some])
