@@ -25,8 +25,8 @@ class Evaluation(Metrics):
     """What one agent did in a match of two. Shares are 0..1, points are cribbage points.
 
     ci_low and ci_high: 95% interval of win_rate, Wilson's over games, or over pairs on duplicate deals, or over matches
-        of several games or pairs of such; of a match that
-        stopped by its own result, the one that is valid there (`sequential`).
+        of several games or pairs of such; of a match that stopped by its own result, the one that is valid there
+        (`sequential`).
     normal_low and normal_high: the 2019 paper's interval, as if all games were independent; None of a match
         that stopped by its own result, where it means nothing.
     points and opponent_points: `{role: {kind: mean}}`, the mean over the times that kind was counted, so a

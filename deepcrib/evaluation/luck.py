@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -134,9 +133,7 @@ def beyond_cards(table: Games, rows: Rows, before: NDArray[np.integer]) -> NDArr
 
 def recorded_beyond(record: GameRecord) -> NDArray[np.float64]:
     """`beyond_cards` [H, 2, 2] of the hands of a recorded game of two, but for one that was not played to its end."""
-    deals = [number for number, event in enumerate(record.events) if event.kind == "deal"]
-    hands = [record.events[low:high] for low, high in pairwise([*deals, len(record.events)])]
-    hands = [hand for hand in hands if any(event.kind in ("crib", "end") for event in hand)]
+    hands = [hand for hand in record.hands if any(event.kind in ("crib", "end") for event in hand)]
     games, pegged = new_games(np.zeros(len(hands), dtype=np.int64), 2), np.zeros((len(hands), 2), dtype=np.int64)
     for game, pegs, hand in zip(games, pegged, hands, strict=True):
         thrown = sorted(card for event in hand if event.kind == "discard" for card in event.cards)

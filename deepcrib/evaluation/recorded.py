@@ -18,7 +18,7 @@ from deepcrib.evaluation.luck import MARGIN, recorded_beyond
 from deepcrib.game.rules import KINDS
 from deepcrib.intervals import Interval, mean_interval, wilson
 from deepcrib.matches import MatchResult
-from deepcrib.records import Event, GameRecord, Player, replay
+from deepcrib.records import GameRecord, Player, replay
 
 HINTS = ("exclude", "include", "only")
 """Whether games count in which the person asked for hints; only: no others do."""
@@ -185,7 +185,7 @@ def _points(seats: Sequence[tuple[GameRecord, int]]) -> _Points:
     """Of what seats were counted, also 0; nothing of what came after somebody had won."""
     counted: dict[str, dict[str, list[int]]] = {role: {kind: [] for kind in KINDS} for role in ROLES}
     for record, seat in seats:
-        for hand in _hands(record):
+        for hand in record.hands:
             own = counted[ROLES[int(hand[0].seat == seat)]]
             if plays := [event for event in hand if event.kind == "play"]:
                 own["play"].append(sum(event.points for event in plays if event.seat == seat))
@@ -193,17 +193,6 @@ def _points(seats: Sequence[tuple[GameRecord, int]]) -> _Points:
                 if event.seat == seat and event.kind in ("starter", "hand", "crib"):
                     own["heels" if event.kind == "starter" else event.kind].append(event.points)
     return {role: {kind: mean_interval(p) for kind, p in kinds.items() if p} for role, kinds in counted.items()}
-
-
-def _hands(record: GameRecord) -> list[list[Event]]:
-    """The events of each hand, its deal first."""
-    hands: list[list[Event]] = []
-    for event in record.events:
-        if event.kind == "deal":
-            hands.append([event])
-        elif hands:
-            hands[-1].append(event)
-    return hands
 
 
 def _plain(points: _Points) -> dict[str, dict[str, dict[str, float | None]]]:

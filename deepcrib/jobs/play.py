@@ -79,7 +79,7 @@ def run(config: Config, run: Run) -> Outcome:
     if setup.failure is not None:
         _raise(setup.failure, path)
     run.notes += resume
-    run.notes += _beliefs(setup.games[-1:])
+    run.notes += _beliefs(setup.games[-1]) if setup.games else []
     games = [session.summary() for session in setup.games]
     return Outcome({"record": str(path), "games": games}, _tables(games))
 
@@ -137,14 +137,11 @@ def _starter(config: Config, resumed: GameRecord | None, path: Path) -> Callable
     return start
 
 
-def _beliefs(sessions: Sequence[Session]) -> list[str]:
+def _beliefs(session: Session) -> list[str]:
     """What an opponent that learns whom it plays believes of the person, after the last game."""
-    found: list[str] = []
-    for session in sessions:
-        past = session.turns.games.past
-        learners: list[Any] = [agent for agent in session.agents if hasattr(agent, "believes")]
-        found += [f"{agent.name}: {agent.believes(past.seen(ROW), session.person)}" for agent in learners if past]
-    return found
+    past: Any = session.turns.games.past
+    learners: list[Any] = [agent for agent in session.agents if hasattr(agent, "believes")]
+    return [f"{agent.name}: {agent.believes(past.seen(ROW), session.person)}" for agent in learners]
 
 
 def _raise(failure: Exception, path: Path) -> NoReturn:

@@ -40,9 +40,9 @@ class MatchResult:
     """G games of A agents (one a seat), agents numbered as they were given.
 
     winner: [G]. scores: [G, A] points, the winner's 121. hands: [G]. pair: [G], equal for games of the same match or
-    with the same deals: the unit of intervals.
-    points, counts: [G, A, 2, 4], points by agent, role (1 = dealer) and kind (`rules.KINDS`), and the hands in which
-    that kind was counted. first_dealer: [G]. seconds: of play. measured: [G, A, K], a `Measure` summed over hands.
+    with the same deals: the unit of intervals. points, counts: [G, A, 2, 4], points by agent, role (1 = dealer) and
+    kind (`rules.KINDS`), and the hands in which that kind was counted. first_dealer: [G]. seconds: of play. measured:
+    [G, A, K], a `Measure` summed over hands.
     """
 
     winner: NDArray[np.int8]

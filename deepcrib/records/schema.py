@@ -5,6 +5,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union
 
@@ -96,6 +97,12 @@ class GameRecord:
     def humans(self) -> list[int]:
         """Seats of people."""
         return [seat for seat, player in enumerate(self.players) if player.kind == "human"]
+
+    @property
+    def hands(self) -> list[tuple[Event, ...]]:
+        """The events of each hand, its deal first."""
+        deals = [number for number, event in enumerate(self.events) if event.kind == "deal"]
+        return [self.events[low:high] for low, high in pairwise([*deals, len(self.events)])]
 
     def hints(self, seat: int) -> int:
         """How often a seat was shown a hint."""

@@ -67,15 +67,14 @@ class AdaptiveAgent:
         late: int = LATE,
         objective: str = WIN,
     ) -> None:
-        check_numbers(odds=(odds, float, 1, 1e12))
+        check_numbers(odds=(odds, float, 1, 1e12), within=(within, float, 0, 100))
         self.name = name
         self.odds = odds
         self.opponents = Opponents([agent, *library])
-        self._options: dict[str, Any] = {"rollouts": rollouts, "hands": hands, "within": within, "late": late}
-        self._options["objective"] = objective
-        self._own = LookaheadAgent(agent, **{**self._options, "within": 0})
+        self.agent, self.within = agent, within
+        self._options: dict[str, Any] = {"rollouts": rollouts, "hands": hands, "late": late, "objective": objective}
         self._against: dict[tuple[int, int], LookaheadAgent] = {}
-        self.agent = agent
+        self._looks_ahead(OWN, OWN)  # refuses what is no option before a match is played
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
@@ -99,10 +98,12 @@ class AdaptiveAgent:
         """[N, 2] the models that discard and play like the opponent, by number in the library, or OWN."""
         beliefs = self.opponents.beliefs(observation.past, observation.seat)
         found = np.full((len(observation), 2), OWN)
+        if len(self.opponents.models) == 1:
+            return found
         for kind, posterior in enumerate(beliefs):
             models = posterior.sum(axis=2)
-            best = models[:, 1:].argmax(axis=1) if models.shape[1] > 1 else np.zeros(len(models), dtype=np.int64)
-            of_best = posterior[np.arange(len(best)), (best + 1) % models.shape[1]]
+            best = models[:, 1:].argmax(axis=1)
+            of_best = posterior[np.arange(len(best)), best + 1]
             is_like = of_best @ NOISES < STRANGE * of_best.sum(axis=1)
             left = is_like & (1 - models[:, 0] > self.odds * models[:, 0])
             found[left, kind] = best[left]
@@ -117,10 +118,11 @@ class AdaptiveAgent:
         return f"after {past.lengths[0]} hands you discard like {ways[DISCARDS]} and play like {ways[PLAYS]}"
 
     def _looks_ahead(self, discards: int, plays: int) -> LookaheadAgent:
-        if discards == plays == OWN:
-            return self._own
+        """Against the models of these numbers; where nobody plays like the opponent, near the end of a game alone."""
         if (discards, plays) not in self._against:
             by = [self.opponents.models[number + 1] for number in (discards, plays)]
-            options = self._options | ({"within": 0} if plays == OWN else {})
-            self._against[discards, plays] = LookaheadAgent(self.agent, opponent=Pair(*by), **options)
+            opponent = None if discards == plays == OWN else Pair(*by)
+            within = 0 if plays == OWN else self.within
+            looks = LookaheadAgent(self.agent, opponent=opponent, within=within, **self._options)
+            self._against[discards, plays] = looks
         return self._against[discards, plays]

@@ -111,7 +111,7 @@ class Beliefs(NamedTuple):
 
 
 class _Evidence:
-    """What follows from the hands of one table, as far as it has been asked: log posteriors, by match and seat."""
+    """What follows from the hands of one table, as far as it has been asked: posteriors, by match and seat."""
 
     def __init__(self, past: PastHands, prior: NDArray[np.float64]) -> None:
         matches = len(past.lengths)
@@ -128,7 +128,8 @@ class Opponents:
     def __init__(self, models: Sequence[Agent]) -> None:
         self.models = list(models)
         self._chances = [probabilities_of(model, _TIMES) for model in models]
-        shares = np.array([1.0] + [1 / (len(models) - 1)] * (len(models) - 1) if len(models) > 1 else [1.0])
+        others = len(models) - 1
+        shares = np.array([1.0, *(1 / others for _ in range(others))])
         self._prior = np.repeat(shares[:, None] / shares.sum() / len(NOISES), len(NOISES), axis=1)
         self._kept: WeakKeyDictionary[PastHands, _Evidence] = WeakKeyDictionary()
         self._lock = Lock()
@@ -136,7 +137,9 @@ class Opponents:
     def beliefs(self, past: Past, seats: NDArray[np.int8]) -> Beliefs:
         """What is believed of the opponents of seats [N] before these decisions."""
         with self._lock:
-            evidence = self._kept.setdefault(past.hands, _Evidence(past.hands, self._prior))
+            evidence = self._kept.get(past.hands)
+            if evidence is None:
+                evidence = self._kept[past.hands] = _Evidence(past.hands, self._prior)
         others = 1 - seats.astype(np.int64)
         if (evidence.counted[past.rows, others] > past.lengths).any():  # an observation of before: judged anew
             evidence = _Evidence(past.hands, self._prior)

@@ -167,5 +167,7 @@ def test_the_same_match_whatever_the_batch() -> None:
 def test_what_is_no_option_is_refused() -> None:
     with pytest.raises(AgentError, match="odds=0: expected a number from 1 to"):
         AdaptiveAgent(make_agent("quick"), odds=0)
+    with pytest.raises(AgentError, match="within=-1: expected a number from 0 to 100"):
+        AdaptiveAgent(make_agent("quick"), within=-1)
     with pytest.raises(AgentError, match="unknown agent 'gredy'"):
         make_agent({"name": "adaptive", "library": ["gredy"]})
