@@ -46,9 +46,9 @@ def without(*names: str) -> dict[str, Any]:
     return {"name": "adaptive", "library": [name for name in LIBRARY if name not in names]}
 
 
-def known(name: str) -> dict[str, Any]:
+def known(agent: Any) -> dict[str, Any]:
     """Looks ahead with a fixed model."""
-    return {"name": "lookahead", "opponent": name}
+    return {"name": "lookahead", "opponent": agent}
 
 
 class Changing:
@@ -85,33 +85,38 @@ def uniform() -> Agent:
 
 @dataclass(frozen=True)
 class Row:
-    """An opponent, the agents that meet it on the same deals, games a match, and pairs of matches."""
+    """An opponent, the agents that meet it on the same deals, games a match, and the pairs of matches, numbered."""
 
     opponent: Any
     agents: dict[str, Any]
     games: int = 10
     pairs: int = 60
+    first: int = 0
 
 
 BOTH = {"champion": "champion", "adaptive": "adaptive"}
+TEMPERATURE = {"name": "champion_networks", "temperature": 0.5}
+EPSILON = {"name": "champion_networks", "epsilon": 0.1}
 ROWS = {
     "greedy": Row("greedy", BOTH | {"truth": known("greedy"), "wrong": known("td_perceptron")}),
     "deterministic": Row("deterministic", BOTH | {"truth": known("deterministic"), "wrong": known("greedy")}),
     "td_perceptron": Row("td_perceptron", BOTH | {"truth": known("td_perceptron"), "wrong": known("greedy")}),
     "greedy_minimax": Row("greedy_minimax", BOTH),
     "expected_value": Row("expected_value", BOTH),
-    "quick": Row("quick", BOTH),
+    "quick": Row("quick", BOTH | {"truth": known("quick")}),
     "champion": Row("champion", {"adaptive": "adaptive"}),
-    "belanger2019": Row("belanger2019_cnn_lstm", BOTH),
+    "belanger2019": Row("belanger2019_cnn_lstm", BOTH, pairs=240),
     "partida_network": Row("partida_network", BOTH),
     "evolutionary": Row("evolutionary", {"champion": "champion", "adaptive": without("evolutionary")}),
-    "temperature": Row({"name": "champion_networks", "temperature": 0.5}, BOTH),
-    "epsilon": Row({"name": "champion_networks", "epsilon": 0.1}, BOTH),
+    "temperature": Row(TEMPERATURE, BOTH | {"truth": known(TEMPERATURE)}, pairs=240),
+    "epsilon": Row(EPSILON, BOTH | {"truth": known(EPSILON)}),
     "greedy, its family unknown": Row(
         "greedy",
         {"champion": "champion", "adaptive": without("greedy", "deterministic", "expected_value", "evolutionary")},
     ),
     "greedy, uniform": Row("greedy", {"champion": "champion", "uniform": uniform}),
+    "greedy, other deals": Row("greedy", BOTH, pairs=120, first=1000),
+    "deterministic, other deals": Row("deterministic", BOTH, pairs=120, first=1000),
     "changing": Row(Changing, BOTH),
     "greedy, 1 game": Row("greedy", BOTH, 1, 600),
     "deterministic, 1 game": Row("deterministic", BOTH, 1, 600),
@@ -167,10 +172,11 @@ def played(path: Path, row: Row, spec: Any) -> dict[str, NDArray[Any]]:
     """won [U, 2, G] by pair of matches, match and game; margin, hands [U, B] by hands seen; seconds [groups]."""
     agents, groups = [made(spec), made(row.opponent)], []
     size = GROUP * max(1, 10 // row.games)
-    for first in range(0, row.pairs, size):
+    end = row.first + row.pairs
+    for first in range(row.first, end, size):
         file = path.with_name(f"{path.name}-{first}.npz")
         if not file.exists():
-            arrays = played_group(agents, np.arange(first, min(first + size, row.pairs)), row.games)
+            arrays = played_group(agents, np.arange(first, min(first + size, end)), row.games)
             np.savez(file.with_suffix(".part.npz"), **arrays)
             file.with_suffix(".part.npz").rename(file)
         groups.append(dict(np.load(file)))
