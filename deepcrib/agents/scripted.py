@@ -35,8 +35,8 @@ class ScriptedAgent(DiscardsByMask, PlaysByMask):
         return masks
 
 
-class GreedyPlay:
-    """Plays as greedy does: of an agent that counts, or learns, its discards alone."""
+class BestDiscards(DiscardsByMask):
+    """Discards for the highest of `discard_values`, ties uniform; plays as greedy does."""
 
     num_players = frozenset({2})
     _greedy = ScriptedAgent("greedy")
@@ -53,10 +53,6 @@ class GreedyPlay:
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]."""
         return self._greedy.play_probabilities(observation)
-
-
-class BestDiscards(DiscardsByMask, GreedyPlay):
-    """Discards for the highest of `discard_values`, ties uniform; plays as greedy does."""
 
 
 @jit

@@ -21,7 +21,6 @@ from deepcrib.learners.partida.options import PartidaOptions
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.weighted.options import WeightedOptions
-from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
 from deepcrib.options import object_at
 from deepcrib.plugins import Registry, subclass_of
 from deepcrib.training.learner import Learner, Setting
@@ -51,7 +50,6 @@ _LEARNERS = {
         "pretraining.begin:begin",
     ),
     "weighted": Entry(WeightedOptions, "weighted.learner:WeightedLearner"),
-    "weighted_network": Entry(WeightedNetworkOptions, "weighted_network.learner:WeightedNetworkLearner"),
     "partida": Entry(PartidaOptions, "partida.learner:PartidaLearner"),
     "td": Entry(TdOptions, "td.learner:TdLearner"),
     "evolution": Entry(EvolutionOptions, "evolution.learner:EvolutionLearner"),

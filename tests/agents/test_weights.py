@@ -17,10 +17,8 @@ from deepcrib.agents import make_agent
 from deepcrib.agents.packaged import packaged_weights
 from deepcrib.agents.specs.registry import LOADED
 from deepcrib.errors import UserError
-from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files.trust import UntrustedError
 from deepcrib.files.weights import CheckpointError, read_weights, write_weights
-from deepcrib.learners.weighted_network.agent import StrategyNetwork, WeightedNetworkAgent
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import save_policy
 from deepcrib.networks.encoders import make_play_encoder
@@ -36,13 +34,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A file of each agent that has weights, by the agent's name."""
     folder = tmp_path_factory.mktemp("weights")
     make_agent("hand_max_avg").save(folder / "weighted.safetensors")
-    strategies = THESIS_STRATEGIES[:2]
-    network = WeightedNetworkAgent("new", StrategyNetwork(2, [4]), strategies, metadata={"games": 7})
-    network.save(folder / "weighted_network.safetensors")
     spec = make_play_encoder("afterstate").spec
     policy = make_play_network(PlayNetworkConfig("mlp", hidden=[4]), spec)
     save_policy(folder / "policy_network.safetensors", policy, {"discards_by": "greedy"})
-    made = {name: folder / f"{name}.safetensors" for name in ("weighted", "weighted_network", "policy_network")}
+    made = {name: folder / f"{name}.safetensors" for name in ("weighted", "policy_network")}
     return made | {name: packaged_weights()[stem] for name, stem in PACKAGED.items()}
 
 
@@ -124,6 +119,7 @@ HEADERS: dict[str, tuple[dict[str, str | None], str]] = {
     "several lines": ({"format_version": "1\n2"}, r"version '1\n2'; this one"),
     "no agent": ({"agent": None}, "cannot read: KeyError('agent')"),
     "no such agent": ({"agent": "a\nb"}, r"holds weights of 'a\nb', expected one of q_network, weighted, "),
+    "an agent of before": ({"agent": "weighted_network"}, "holds weights of 'weighted_network', expected one of q_"),
     "a module": ({"agent": "os:getcwd"}, "agent names os:getcwd, which is code from outside of deepcrib: expected"),
     "no metadata": ({"metadata": None}, "cannot read: KeyError('metadata')"),
     "no JSON": ({"metadata": "{"}, "cannot read: JSONDecodeError"),
@@ -169,10 +165,6 @@ CONTRADICTIONS: list[tuple[str, dict[str, Any], dict[str, np.ndarray], str]] = [
     ("partida", {"inputs": 16}, {}, r"w1 is \(130, 24\), expected finite numbers \(\d+, 24\)"),
     ("partida", {"inputs": 13}, {}, "no such network: inputs=13"),
     ("partida", {"target": None}, {}, "target=None"),
-    ("weighted_network", {"strategies": ["hand_max_avg", "crib_avg"]}, {}, "crib_avg"),
-    ("weighted_network", {"strategies": ["hand_max_avg"]}, {}, "size mismatch"),
-    ("weighted_network", {"hidden": [9]}, {}, "size mismatch"),
-    ("weighted_network", {"hidden": None}, {}, "weighted_network weights that cannot be used"),
     ("weighted", {}, {"weights": np.ones((120, 121, 2, 1))}, r"\(120, 121, 2, 1\), expected \(121, 121, 2, 1\)"),
     ("weighted", {}, {"weights": np.ones((121, 121, 2, 2))}, r"\(121, 121, 2, 2\), expected \(121, 121, 2, 1\)"),
     ("weighted", {}, weighted({(3, 4, 1): 1.2}), r"weights at \(3, 4, 1\) are \[1.2\], expected"),
@@ -209,7 +201,7 @@ def test_metadata_of_any_value_is_taken_or_refused_in_one_line(
     """What an agent is made with is refused; what only tells of its training may be anything."""
     saved, path = read_weights(files[agent]), tmp_path / "x.safetensors"
     networks = dict.fromkeys(("q_network", "policy_network"), "networks")
-    needed = {**networks, "weighted": "share", "weighted_network": "hidden", "partida": "inputs"}
+    needed = {**networks, "weighted": "share", "partida": "inputs"}
     refused = set()
     for name in saved.metadata:
         for value in (None, -1, 10**30, float("inf"), float("nan"), "x\ny", [], [10**30], ["x"], {}, {"a": []}):
@@ -251,7 +243,7 @@ def test_files_cut_anywhere_are_refused(files: dict[str, Path], agent: str, tmp_
     ("agent", "option"),
     [
         *((agent, "epsilon") for agent in ("weighted", "td", "evolution", "partida", "policy_network")),
-        *((agent, "discards") for agent in ("weighted", "td", "evolution", "weighted_network")),
+        *((agent, "discards") for agent in ("weighted", "td", "evolution")),
     ],
 )
 def test_options_that_an_agent_of_weights_does_not_take(files: dict[str, Path], agent: str, option: str) -> None:

@@ -44,7 +44,6 @@ RUNS: dict[str, dict[str, Any]] = {
     "climb_hands": HILL | {"unit": "hands"},
     "weighted": WEIGHTED | {"update_records": True, "exploring_starts": False},
     "weighted_sampled": WEIGHTED | {"update_records": True, "records": "sampled", "record_hands": 100},
-    "weighted_network": {"name": "weighted_network", "games": 600, "batch_games": 150, "checkpoint_every": 300},
     "mirror": POLICY | {"name": "mirror"},
     "nfsp": POLICY | {"name": "nfsp", "recent": 100, "reservoir": 25},
 }
@@ -133,7 +132,6 @@ def test_a_run_that_is_killed_in_its_matches_loses_no_step(run: str, tmp_path: P
         ("climb_hands", {"climb": "play"}),
         ("weighted", {"opponents": ["random"]}),
         ("weighted", {"strategies": ["hand_max_avg", "crib_min_avg"]}),
-        ("weighted_network", {"hidden": [9]}),
         ("nfsp", {"reservoir": 24}),
     ],
 )
@@ -144,7 +142,7 @@ def test_a_state_of_other_options_is_refused(run: str, change: dict[str, Any], t
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(("run", "lr"), [("td", 1e6), ("partida", 1e30), ("weighted_network", 1e30)])
+@pytest.mark.parametrize(("run", "lr"), [("td", 1e6), ("partida", 1e30)])
 def test_a_learning_rate_too_high_stops_the_run(run: str, lr: float, tmp_path: Path) -> None:
     with pytest.raises(DivergenceError, match="lower it"):
         trained(tmp_path, new_learner(run, lr=lr))
@@ -155,7 +153,6 @@ JOBS = {
     "partida2022/published": "sessions=20 learner.final_hands=200 learner.checkpoint_every=10",
     "kendall_shaw2002/different": "generations=5 learner.held_out=200",
     "pollack_blair/games": "games=80 learner.pairs=20 learner.checkpoint_every=40",
-    "weighted_network": "games=128 learner.batch_games=64 learner.checkpoint_every=64",
     "lang2018/base": "games=20 learner.checkpoint_every=10",
 }
 
@@ -176,7 +173,7 @@ def test_an_experiment_trains_measures_and_leaves_an_agent(experiment: str, tmp_
         ("learner=td learner.hidden=[]", "learner.hidden=[]: expected 1 or more values"),
         ("learner=partida learner.inputs=14", "learner.inputs=14: expected one of 12, 16"),
         ("learner=partida learner.inputs=16", "a network that sees the opponent's cards plays no matches"),
-        ("learner=weighted_network learner.strategies=[hand_max]", "did you mean hand_max_min?"),
+        ("learner=weighted learner.strategies=[hand_max]", "did you mean hand_max_min?"),
         ("learner=evolution learner.adjust=other", "learner.adjust=other: expected one of mutate, select"),
         ("learner=evolution learner.rate=1.5", "learner.rate=1.5: with learner.adjust=merge values diverge above 1"),
         ("learner=evolution learner.parents=8", "learner.parents=8: read with learner.update=population"),

@@ -37,7 +37,6 @@ RUNS = {
     "nfsp": "learner=nfsp learner.iterations=3 learner.hands=8 learner.recent=99 learner.reservoir=99 play_network=mlp",
     "mirror": "learner=mirror learner.iterations=3 learner.hands=8 play_network=mlp",
     "weighted": "learner=weighted learner.games=30 learner.checkpoint_every=10 learner.update_records=true",
-    "weighted_network": "learner=weighted_network learner.games=30 learner.checkpoint_every=10 learner.batch_games=10",
     "td": "learner=td learner.hands=30 learner.checkpoint_every=10",
     "partida": "learner=partida learner.checkpoint_every=1",
     "evolution": "learner=evolution learner.checkpoint_every=1",

@@ -50,7 +50,6 @@ _DISCARDS: dict[str, Any] = {"discards": None}
 LOADED = {
     "q_network": Builder("deepcrib.agents.q_network:from_weights", _DISCARDS),
     "weighted": Builder("deepcrib.learners.weighted.agent:from_weights"),
-    "weighted_network": Builder("deepcrib.learners.weighted_network.agent:from_weights"),
     "partida": Builder("deepcrib.learners.partida.agent:from_weights", {"discards": "expected_value"}),
     "td": Builder("deepcrib.learners.td.agent:from_weights"),
     "evolution": Builder("deepcrib.learners.evolution.agent:from_weights"),

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from deepcrib.agents.base import require_finite
 from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.replay.batch import Batch
+from deepcrib.learners.replay.extras import in_order
 from deepcrib.learners.replay.update import LearnedNetwork, SampleInputs
-from deepcrib.training.descent import Rows, descend, shuffled
+from deepcrib.networks.fast import adam_step
 
 
 class LearnedPolicy(LearnedNetwork):
@@ -31,21 +33,29 @@ class LearnedPolicy(LearnedNetwork):
         batch_size: int,
         generator: np.random.Generator,
     ) -> float:
-        """One pass of minimising the cross-entropy to targets [E, A] in states [E, K]; returns its mean in nats."""
+        """One pass of minimising the cross-entropy to targets [E, A] in states [E, K]; returns its mean in nats.
+
+        Raises DivergenceError where the learning rate is too high.
+        """
         inputs = SampleInputs(self.encoder, states, np.zeros(len(states), dtype=np.int8), True, self.device)
         legal = torch.as_tensor(self.encoder.legal(states), device=self.device)
         wanted = torch.as_tensor(targets, dtype=torch.float32, device=self.device)
 
-        def cross_entropy(rows: Rows) -> Tensor:
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
+        self.network.train()
+        sums: list[Tensor] = []
+        for rows, _ in in_order(generator.permutation(len(states)), batch_size):
             number = torch.as_tensor(rows, device=self.device)
             allowed = legal[number]
             outputs = self.network(inputs.batch(rows).inputs)
             logits = outputs.new_full(allowed.shape, -math.inf).masked_scatter(allowed, outputs)
-            chances = functional.log_softmax(logits, dim=1)[allowed]
-            return (-(wanted[number][allowed] * chances).sum() / len(rows)).unsqueeze(0)
-
-        self.network.train()
-        (mean,) = descend(self.optimizer, lr, shuffled(len(states), batch_size, generator), cross_entropy)
+            cross_entropy = -(wanted[number][allowed] * functional.log_softmax(logits, dim=1)[allowed]).sum()
+            (cross_entropy / len(rows)).backward()
+            adam_step(self.optimizer)
+            sums.append(cross_entropy.detach())
+        mean = float(torch.stack(sums).sum()) / len(states)
+        require_finite(mean, lr)
         return mean
 
 

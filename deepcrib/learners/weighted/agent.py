@@ -77,11 +77,13 @@ class WeightedAgent(BestDiscards):
 
     def preferences(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """p [N, 15]: how much the strategies, weighted, like each discard, 0 to 1."""
-        own, other = _score_locations(observation)
-        roles, preferences = observation.is_dealer.astype(np.int8), np.empty((len(observation), NUM_DISCARDS))
-        found, how = opinions(observation, self.codes, self.pegging, NO_OPINION), NEIGHBOURS.index(self.neighbours)
-        arguments = (found, own, other, roles, self.weights, how, self.share, preferences)
-        run_rows(_fill_preferences, len(found), *arguments, piece=512)
+        # In games that are played out a player may be asked at 121, of which no weights are.
+        scores, rows, seat = np.minimum(observation.scores, SCORES - 1), np.arange(len(observation)), observation.seat
+        places = scores[rows, seat], scores[rows, 1 - seat], observation.is_dealer.astype(np.int8)
+        tables = uniform_sums(), plain_statistics(), self.pegging
+        method = self.codes, self.weights, NEIGHBOURS.index(self.neighbours), self.share
+        preferences = np.empty((len(rows), NUM_DISCARDS))
+        run_rows(_fill_preferences, len(rows), *tables, observation.hand, *places, *method, preferences, piece=128)
         return preferences
 
     def discard_masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
@@ -93,22 +95,6 @@ class WeightedAgent(BestDiscards):
         arrays = {"weights": self.weights, "pegging": self.pegging}
         own = {"strategies": list(self.strategies), "neighbours": self.neighbours, "share": self.share}
         write_weights(path, "weighted", arrays, {**self.metadata, **own})
-
-
-def opinions(
-    observation: DiscardObservation, codes: NDArray[np.int64], pegging: NDArray[np.float64], no_opinion: float
-) -> NDArray[np.float64]:
-    """[N, m, 15] desirability of each discard, 0 to 1, to strategies; no_opinion: where all are alike."""
-    roles, matrices = observation.is_dealer.astype(np.int8), np.empty((len(observation), len(codes), NUM_DISCARDS))
-    arguments = (uniform_sums(), plain_statistics(), observation.hand, roles, codes, pegging, no_opinion, matrices)
-    run_rows(_fill_opinions, len(matrices), *arguments, piece=128)
-    return matrices
-
-
-def _score_locations(observation: DiscardObservation) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Own and opponent's scores [N], 120 at most: in games that are played out, a player may be asked at 121."""
-    rows, scores = np.arange(len(observation)), np.minimum(observation.scores, SCORES - 1)
-    return scores[rows, observation.seat], scores[rows, 1 - observation.seat]
 
 
 def load_weighted(path: Path | str) -> WeightedAgent:
@@ -208,36 +194,25 @@ def weighted_agent(initial: Any = _RANDOM, seed: int = 1, strategies: Sequence[s
 
 
 @jit
-def _fill_opinions(
+def _fill_preferences(
     part: Part,
     cribs: CribSums,
     plain: np.ndarray,
-    hands: np.ndarray,
-    roles: np.ndarray,
-    codes: np.ndarray,
     pegging: np.ndarray,
-    no_opinion: float,
-    matrices: np.ndarray,
-) -> None:
-    values = np.empty((NUM_DISCARDS, NUM_VALUES))
-    for r in range(*part):
-        fill_values(hands[r], roles[r], cribs, plain, pegging, values)
-        fill_matrix(codes, values, no_opinion, matrices[r])
-
-
-@jit
-def _fill_preferences(
-    part: Part,
-    matrices: np.ndarray,
+    hands: np.ndarray,
     own: np.ndarray,
     other: np.ndarray,
     roles: np.ndarray,
+    codes: np.ndarray,
     weights: np.ndarray,
     neighbours: int,
     share: float,
     preferences: np.ndarray,
 ) -> None:
-    blended = np.empty(weights.shape[3])
+    values, matrix = np.empty((NUM_DISCARDS, NUM_VALUES)), np.empty((len(codes), NUM_DISCARDS))
+    blended = np.empty(len(codes))
     for r in range(*part):
+        fill_values(hands[r], roles[r], cribs, plain, pegging, values)
+        fill_matrix(codes, values, NO_OPINION, matrix)
         fill_weights(weights, own[r], other[r], roles[r], neighbours, share, blended)
-        fill_preference(blended, matrices[r], preferences[r])
+        fill_preference(blended, matrix, preferences[r])

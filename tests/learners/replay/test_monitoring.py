@@ -42,7 +42,6 @@ RUNS = {
     "replay": "experiment=smoke learner.iterations=2 learner.episodes=16 learner.unit=hands "
     "pretraining.batch_size=65536",
     "weighted": "learner.games=20 learner.checkpoint_every=10 learner.strategies=[hand_max_avg,crib_min_avg]",
-    "weighted_network": "learner.games=20 learner.checkpoint_every=10 learner.hidden=[4]",
     "partida": "learner.sessions=2 learner.games_per_fit=2 learner.measure_every=1 learner.hands=20 "
     "learner.final_hands=20",
     "td": "learner.hands=20 learner.hidden=[4] learner.pairs=2 learner.checkpoint_every=10",
