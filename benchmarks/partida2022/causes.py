@@ -88,8 +88,8 @@ def margins(agent: Agent, hands: int, seed: int = SEED) -> NDArray[np.int64]:
     for numbers in batches(hands, BATCH):
         table, seats = deal_table(numbers, seed), numbers % 2
         play_cards(table, [agent, make_agent("greedy")], (np.arange(2) != seats[:, None]).astype(np.int64))
-        points = table.log.play_points.astype(np.int64)
-        signs = np.where(table.log.play_seats == seats[:, None], 1, -1)
+        points = table.state.play_points.astype(np.int64)
+        signs = np.where(table.state.history_seats == seats[:, None], 1, -1)
         cards = points_of_cards(table.state.history.astype(np.int64), points)
         found.append(np.stack([(points * signs).sum(axis=1), (cards * signs).sum(axis=1)], axis=1))
     return np.concatenate(found)

@@ -118,8 +118,8 @@ def _seating(seats: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _pegged(table: Games, seats: NDArray[np.int64]) -> NDArray[np.int64]:
     """[N, 2] points of the play of the agent, at seats [N], and of the opponent."""
-    own = table.log.play_seats == seats[:, None]
-    points = table.log.play_points.astype(np.int64)
+    own = table.state.history_seats == seats[:, None]
+    points = table.state.play_points.astype(np.int64)
     return np.stack([(points * own).sum(axis=1), (points * ~own).sum(axis=1)], axis=1)
 
 

@@ -111,18 +111,13 @@ class _Trajectory(Recorder):
         self.play_actions[rows, number] = slots
 
     def finish(self, table: Games, rows: Rows, learned: NDArray[np.int8]) -> Trajectories:
-        log = table.log
+        points = ("history_seats", "play_points", "hand_points", "crib_points", "heels", "dealer")
         return Trajectories(
             self.discard_states[rows],
             self.discard_actions[rows],
             self.play_states[rows],
             self.play_actions[rows],
-            log.play_seats[rows],
-            log.play_points[rows],
-            log.hand[rows],
-            log.crib[rows],
-            log.heels[rows],
-            table.dealer[rows],
+            *(table.records[name][rows] for name in points),
             learned,
         )
 

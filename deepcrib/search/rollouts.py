@@ -190,10 +190,10 @@ def _table(games: int, stops: bool) -> Games:
 
 def _margins(table: Games, seats: NDArray[np.int8], first: NDArray[np.int64]) -> NDArray[np.float64]:
     """[N] points of the play from card number first [N] on, a seat's own minus the other's."""
-    log = table.log
-    signs = np.where(log.play_seats == seats[:, None], 1.0, -1.0)
-    later = np.arange(log.play_points.shape[1]) >= first[:, None]
-    margins: NDArray[np.float64] = (log.play_points * signs * later).sum(axis=1)
+    points = table.state.play_points
+    signs = np.where(table.state.history_seats == seats[:, None], 1.0, -1.0)
+    later = np.arange(points.shape[1]) >= first[:, None]
+    margins: NDArray[np.float64] = (points * signs * later).sum(axis=1)
     return margins
 
 

@@ -46,10 +46,10 @@ def pegs_of(agent: Agent, hands: int, seed: int) -> NDArray[np.int64]:
     table.start_play()
     play_out(table, lambda rows, observation: ask(agent, observation))
     table.show()
-    log, dealer = table.log, table.dealer
-    played = log.play_points.astype(np.int64) * np.where(log.play_seats == dealer[:, None], 1, -1)
-    shown = -log.hand[rows, 1 - dealer], log.hand[rows, dealer], log.crib
-    return np.column_stack([log.heels, played, *shown]).astype(np.int64)
+    g, dealer = table.state, table.dealer
+    played = g.play_points.astype(np.int64) * np.where(g.history_seats == dealer[:, None], 1, -1)
+    shown = -g.hand_points[rows, 1 - dealer], g.hand_points[rows, dealer], g.crib_points
+    return np.column_stack([g.heels, played, *shown]).astype(np.int64)
 
 
 def play_out(table: Games, choose: Callable[[NDArray[np.int64], PlayObservation], NDArray[np.integer]]) -> None:

@@ -231,8 +231,8 @@ def test_the_play_alone_pays_the_points_of_the_play() -> None:
     for episode in range(20):
         total, info = played(env, make_agent("random"), 2, episode)
         games = env.unwrapped.vector.games
-        log, seat = games.log, info["seat"]
-        assert total == log.play_points[0][log.play_seats[0] == seat].sum()
+        game, seat = games.records[0], info["seat"]
+        assert total == game["play_points"][game["history_seats"] == seat].sum()
         assert games.state.hand_number[0] == 0 and info["scores"][0] >= total
         assert games.state.discards[0, seat, 0] >= 0
 

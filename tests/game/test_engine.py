@@ -31,13 +31,13 @@ def test_worked_hands(name: str) -> None:
     assert games.scores[0, dealer] == worked.heels
     lay_hand(games, worked)
     games.show()
-    state, log = games.state[0], games.log
+    state = games.state[0]
     assert state.history.tolist() == [card for _, card, _ in worked.sequence]
-    assert log.play_seats[0].tolist() == [seat for seat, _, _ in worked.sequence]
-    assert log.play_points[0].tolist() == [points for _, _, points in worked.sequence]
-    assert log.heels[0] == worked.heels
-    assert log.hand[0].tolist() == worked.hands
-    assert log.crib[0] == worked.crib
+    assert state.history_seats.tolist() == [seat for seat, _, _ in worked.sequence]
+    assert state.play_points.tolist() == [points for _, _, points in worked.sequence]
+    assert state.heels == worked.heels
+    assert state.hand_points.tolist() == worked.hands
+    assert state.crib_points == worked.crib
     totals = np.array(worked.hands)
     totals[dealer] += worked.heels + worked.crib
     for seat, _, points in worked.sequence:
@@ -72,7 +72,7 @@ def test_games_end_at_the_very_peg() -> None:
     assert games.scores.tolist() == list(after)
     assert games.winner.tolist() == list(winners) and (games.finished == over).all()
     assert games.state.num_played.tolist() == list(laid)
-    assert games.log.hand.tolist() == list(hands) and games.log.crib.tolist() == list(cribs)
+    assert games.state.hand_points.tolist() == list(hands) and games.state.crib_points.tolist() == list(cribs)
     assert (games.unfinished == np.flatnonzero(~over)).all()
     frozen = games.state.copy()
     games.deal()
@@ -87,7 +87,7 @@ def test_heels_can_end_the_game_before_a_card_is_laid() -> None:
     assert games.scores.tolist() == [[121, 0], [121, 120], [120, 120]]
     assert games.winner.tolist() == [0, 0, -1]
     assert games.to_play.tolist() == [2]
-    assert games.log.heels.tolist() == [2, 2, 2]
+    assert games.state.heels.tolist() == [2, 2, 2]
     assert games.state.num_played.tolist() == [0, 0, 0]
 
 
@@ -119,7 +119,7 @@ def test_three_players_count_from_the_dealers_left() -> None:
         [120, 120, 121],
         [120, 120, 120],
     ]
-    assert games.log.crib.tolist() == [0, 0, 0, 6, 6]
+    assert games.state.crib_points.tolist() == [0, 0, 0, 6, 6]
 
 
 def test_without_the_stop_a_hand_is_played_out() -> None:
@@ -131,7 +131,7 @@ def test_without_the_stop_a_hand_is_played_out() -> None:
     # Player 0: go 1, hand 10. Player 1: last card 1, hand 6, crib 7.
     assert games.scores.tolist() == [[131, 134], [121, 134], [11, 14]]
     assert games.finished.tolist() == [True, True, False]
-    assert games.log.hand.tolist() == [[10, 6]] * 3 and games.log.crib.tolist() == [7] * 3
+    assert games.state.hand_points.tolist() == [[10, 6]] * 3 and games.state.crib_points.tolist() == [7] * 3
 
 
 # --- whole games against the reference ----------------------------------------------------------------------

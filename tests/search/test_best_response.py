@@ -268,9 +268,9 @@ def test_values_of_discards_are_points_of_hands_played_out() -> None:
             if len(turn):
                 table.play(turn, player.play(table.play_observation(turn)))
     table.show()
-    log = table.log
-    play = np.where(log.play_seats == 0, log.play_points, -log.play_points.astype(int)).sum(axis=1)
-    points = play + log.hand[:, 0].astype(int) + log.crib
+    hands = table.state
+    play = np.where(hands.history_seats == 0, hands.play_points, -hands.play_points.astype(int)).sum(axis=1)
+    points = play + hands.hand_points[:, 0].astype(int) + hands.crib_points
     error = points.std() / np.sqrt(deals)
     assert abs(points.mean() - values.max()) < 4.5 * error, (points.mean(), values.max(), error)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -25,21 +25,6 @@ _O = TypeVar("_O", DiscardObservation, PlayObservation)
 
 class IllegalActionError(ValueError):
     """An action that the rules do not allow; the engine refuses it and never repairs it."""
-
-
-@dataclass(frozen=True)
-class HandLog:
-    """Points of the current hand, by who got them and when: what rewards are computed from.
-
-    heels: [N], the dealer's. play_points, play_seats: [N, 4P] by play number, a go or last-card point with the card
-    last played. hand: [N, P]. crib: [N], the dealer's. All int8; what a finished game no longer counts is 0.
-    """
-
-    heels: NDArray[np.int8]
-    play_points: NDArray[np.int8]
-    play_seats: NDArray[np.int8]
-    hand: NDArray[np.int8]
-    crib: NDArray[np.int8]
 
 
 class Games:
@@ -131,12 +116,6 @@ class Games:
     def scores(self) -> NDArray[np.int16]:
         """[N, P] points."""
         return self._games["scores"]
-
-    @property
-    def log(self) -> HandLog:
-        """The points of the current hand so far (views: copy what must outlast the hand)."""
-        names = ("heels", "play_points", "history_seats", "hand_points", "crib_points")
-        return HandLog(*(self._games[name] for name in names))
 
     def deal(self) -> Rows:
         """Deal the next hand of every unfinished game, whose rows are returned."""

@@ -66,7 +66,7 @@ def game_dtype(num_players: int) -> np.dtype:
         ("series_start", number),  # index in history
         ("series", np.int64),  # the current one
         ("goes", np.int8, (p,)),  # 1 for who has said go in the series
-        # The points log of this hand.
+        # The points of this hand so far; what a finished game no longer counts is 0.
         ("heels", points),  # the dealer's
         ("play_points", points, (plays,)),  # by play number, go and last card with the card last played
         ("hand_points", points, (p,)),

@@ -249,7 +249,7 @@ def test_the_opponents_hand_is_a_baseline_that_no_discard_moves() -> None:
     for action in (0, 7, 14):
         table = Games(np.arange(400), 504, first_dealer=np.arange(400) % 2, stop_at_121=False)
         play_hand(table, [Throws(action), make_agent("greedy")], np.tile([0, 1], (400, 1)))
-        found.append((table.log.hand.copy(), table.log.crib.copy(), table.log.play_points.copy()))
+        found.append(tuple(table.records[name].copy() for name in ("hand_points", "crib_points", "play_points")))
     for hand, crib, play in found[1:]:
         assert (hand[:, 1] == found[0][0][:, 1]).all()
         assert (hand[:, 0] != found[0][0][:, 0]).mean() > 0.5
