@@ -16,6 +16,7 @@ from rich.table import Table
 
 from deepcrib import __version__
 from deepcrib.errors import OptionError, UserError, did_you_mean
+from deepcrib.files.runs import conf_folder
 from deepcrib.jobs import JOBS, Job
 from deepcrib.jobs.shared.console import console, error_line
 
@@ -107,7 +108,9 @@ def _run(words: list[str]) -> int:
         print(f"deepcrib {__version__}")
         return 0
     job = _find_job(words[0])
-    arguments = _parser(job).parse_intermixed_args(words[1:])
+    arguments, unknown = _parser(job).parse_known_intermixed_args(words[1:])
+    if unknown:
+        _refuse_dashes(job, unknown[0], words)
     from deepcrib.jobs.hydra.launch import explain, launch
 
     return (explain if arguments.help else launch)(job, _with_task(job, arguments.words), arguments)
@@ -155,6 +158,26 @@ def _parser(job: Job) -> argparse.ArgumentParser:
     return parser
 
 
+def _refuse_dashes(job: Job, word: str, words: Sequence[str]) -> NoReturn:
+    """About an option that is written as other programs have theirs: `--seed 2`, `--seed=2`."""
+    name, equals, value = word.lstrip("-").partition("=")
+    following = words[words.index(word) + 1 :]
+    value = value if equals or not following or "=" in following[0] else following[0]
+    near = f"did you mean {name}={value or 'VALUE'}?"
+    raise OptionError(f"{job.name}: cannot read {word!r}: {near} (see deepcrib {job.name} --help)")
+
+
+def _guess(job: Job, word: str) -> str:
+    """`did you mean experiment=quick? ` for a word that is, or almost, the name of an experiment, of an algorithm."""
+    if job.name != "train":
+        return ""
+    folder = conf_folder()
+    files = [file.relative_to(folder).with_suffix("").parts for file in sorted(folder.rglob("*/*.yaml"), reverse=True)]
+    groups = {"/".join(choice): group for group, *choice in files if group != "hydra"}
+    near = did_you_mean(word, groups)
+    return near and near.replace("mean ", f"mean {groups[near.split()[-1][:-1]]}=")
+
+
 def _with_task(job: Job, words: Sequence[str]) -> list[str]:
     """Turn bare words into the override that they stand for: a task, or the value of the option `job.bare`."""
     bare = [word for word in words if "=" not in word and not word.startswith("~")]
@@ -169,4 +192,5 @@ def _with_task(job: Job, words: Sequence[str]) -> list[str]:
     wrong = bare[0] if bare[0] not in job.tasks else bare[1]
     tasks = f"one of the tasks {', '.join(job.tasks)}, then " if job.tasks else ""
     other = f"a {job.bare} or " if job.bare else ""
-    raise OptionError(f"{job.name}: cannot read {wrong!r}: expected {other}{tasks}options as name=value")
+    near = _guess(job, wrong)
+    raise OptionError(f"{job.name}: cannot read {wrong!r}: {near}expected {other}{tasks}options as name=value")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 
 class UserError(ValueError):
@@ -25,7 +26,12 @@ class MissingExtraError(OptionError):
     """
 
     def __init__(self, user: str, package: str, extra: str) -> None:
-        advice = f"pip install -e '.[{extra}]' in the repository of deepcrib"
+        installed = (Path(__file__).parent / "conf").is_dir()  # in a checkout it lies beside the package
+        advice = (
+            f"pip install 'deepcrib[{extra}]'"
+            if installed
+            else f"pip install -e '.[{extra}]' in the repository of deepcrib"
+        )
         super().__init__(f"{user}: expected {package}, which is not installed: {advice}")
 
 

@@ -10,6 +10,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else idle threads spin an
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.pop("COLUMNS", None)
+os.unsetenv("COLUMNS")  # which readline sets behind Python's back: commands print as wide as into any other pipe
 
 import sys  # noqa: E402
 from collections.abc import Iterator  # noqa: E402

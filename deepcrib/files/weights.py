@@ -147,7 +147,9 @@ def _file_of(path: Path) -> Path:
         return path
     file = path / WEIGHTS_FILE
     if not file.is_file():
-        raise CheckpointError(f"the folder {path} holds no {WEIGHTS_FILE}: not a finished run?")
+        names = [found.parent.name for found in sorted(path.glob(f"*/{WEIGHTS_FILE}"))]
+        which = f"a run in it? {', '.join(names[:6])}{', ...' * (len(names) > 6)}" if names else "not a finished run?"
+        raise CheckpointError(f"the folder {path} holds no {WEIGHTS_FILE}: {which}")
     if not is_trusting() and not lies_in(path, file):
         expected = "expected a file of its own (trust=true follows it)"
         raise CheckpointError(f"{file} is a link to {os.readlink(file)}, outside of the run folder: {expected}")

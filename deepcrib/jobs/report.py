@@ -23,6 +23,7 @@ from deepcrib.analysis.tables import match_table, worst_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.recorded import BY, HINTS, baselines, paper_baseline, played_games, whole_games
 from deepcrib.evaluation.review import Loss, losses_by_kind, review
+from deepcrib.files.runs import outputs_folder
 from deepcrib.intervals import mean_interval
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import chosen_task, need_modules
@@ -42,7 +43,9 @@ class Config:
     task: str | None = option(
         None, "runs, humans or review; also as an argument; by default the one that runs= or games= implies"
     )
-    runs: Any = option(None, "runs: a run folder, a folder that contains run folders, a pattern, or a list of these")
+    runs: Any = option(
+        None, "runs: a run folder, a folder that contains run folders, a pattern, or a list of these; default: outputs/"
+    )
     path: str | None = option(
         None, "runs: where to write the page, FILE.md, with figures in FILE/; default: report.md in the run folder"
     )
@@ -68,7 +71,7 @@ class Config:
 
 def run(config: Config, run: Run) -> Outcome:
     """Do what the task names. Files are read, and games are replayed, before anything is written."""
-    config = replace(config, task=config.task or ("humans" if config.runs is None else "runs"))
+    config = replace(config, task=config.task or ("runs" if config.games is None else "humans"))
     task = chosen_task(config, _TASKS)
     with Bars(run.show_progress, run.show_lines) as bars:
         return task(config, run, bars)
@@ -97,15 +100,13 @@ def _games(number: int) -> str:
 
 
 def _report(config: Config, run: Run, bars: Bars) -> Outcome:
-    need_modules("report", "pandas", "tabulate", "matplotlib")
+    need_modules("deepcrib report", "report", "pandas", "tabulate", "matplotlib")
     from deepcrib.analysis.report.page import Page, check_page_path
     from deepcrib.analysis.report.result import usual_opponent
     from deepcrib.analysis.report.runs import load_runs
     from deepcrib.analysis.report.sections import fill
 
-    if config.runs is None:
-        raise OptionError("option runs is missing: expected runs=FOLDER, a folder of run folders")
-    places = _places("runs", config.runs, "a folder of runs, or a list of them")
+    places = _places("runs", config.runs or str(outputs_folder()), "a folder of runs, or a list of them")
     if config.opponent is not None and not isinstance(config.opponent, str):
         raise OptionError(f"opponent={config.opponent}: expected the name of an opponent that the runs met")
     if config.path is not None:

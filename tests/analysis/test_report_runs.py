@@ -17,6 +17,7 @@ from deepcrib.analysis.report.runs import SETUP, load_runs, repeated, with_setup
 from deepcrib.analysis.report.statistics import over_seeds, welch
 from deepcrib.cli import main
 from deepcrib.errors import RunError
+from deepcrib.jobs import report as report_job
 from deepcrib.training.progress import PROGRESS_FILE, ProgressFile
 from tests.support.commands import report
 
@@ -276,10 +277,10 @@ def test_a_page_is_written_anew_but_nothing_else_is(tmp_path: Path, capsys: pyte
     ("command", "message"),
     [
         ("runs={tmp}/nowhere", "nowhere: expected a folder of runs, a list of them, or a pattern"),
-        ("runs={tmp}/empty", "empty: no runs there: expected folders that hold config.yaml"),
+        ("runs={tmp}/empty", "empty: no runs of deepcrib train there: expected folders that hold config.yaml"),
         ("runs=[]", "runs=[]: expected a folder of runs, or a list of them"),
-        ("runs", "option runs is missing: expected runs=FOLDER"),
-        ("runs={tmp}/match", "match holds a run of deepcrib evaluate: expected runs of train alone"),
+        ("", "no runs of deepcrib train there: expected"),
+        ("runs={tmp}/match", "match: no runs of deepcrib train there"),
         ("runs={tmp}/torn", "summary.json: cannot be read"),
         ("runs={tmp}/good path={tmp}/page.txt", "page.txt: expected a file name that ends in .md"),
         ("runs={tmp}/good path={tmp}/good/config.yaml/page.md", "config.yaml would be a folder, but a file is there"),
@@ -287,9 +288,10 @@ def test_a_page_is_written_anew_but_nothing_else_is(tmp_path: Path, capsys: pyte
     ],
 )
 def test_what_cannot_be_reported_is_refused_in_one_line(
-    command: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(report_job, "outputs_folder", lambda: tmp_path / "empty")
     write_run(tmp_path / "good", options(), match(5))
     write_run(tmp_path / "match", {"games": 5}, {}, command=["deepcrib evaluate", "games=5"])
     write_run(tmp_path / "torn", options(), None).joinpath("summary.json").write_text("{")

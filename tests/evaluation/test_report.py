@@ -192,7 +192,7 @@ def test_a_name_is_text_whatever_it_looks_like(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("command", "problem"),
     [
-        ("", "option games is missing: expected games=PATH"),
+        ("humans", "option games is missing: expected games=PATH"),
         ("games=[]", "games=[]: expected a file of recorded games"),
         ("games={tmp}/none.jsonl", "none.jsonl: cannot be read: No such file"),
         ("games={tmp}/empty", "empty: no games: expected files *.jsonl in this folder"),

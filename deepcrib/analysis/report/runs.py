@@ -35,9 +35,9 @@ def load_runs(places: Sequence[str]) -> pd.DataFrame:
     Columns: folder; name, its path below what was searched; state; error, of a failed run, in one line; study, the
     folder of the search that it is a trial of; commands, that started and resumed it, and overrides, a word each;
     environment; summary, None unless it has finished; spent, seconds with matches (of a killed run, of training); and
-    every option, nan where a run has none of that name. Runs of `deepcrib report`, other programs' files and hidden
-    folders are passed over. Raises OptionError for a place that is no folder, RunError where there are no runs, a run
-    is of another job than train, or a file cannot be read.
+    every option, nan where a run has none of that name. Runs of other jobs than train, other programs' files and hidden
+    folders are passed over. Raises OptionError for a place that is no folder, RunError where there are no runs or a
+    file cannot be read.
     """
     read_metrics.cache_clear()  # a run may have learned more since the last report of this process
     roots = [root for place in places for root in _folders(place)]
@@ -45,7 +45,9 @@ def load_runs(places: Sequence[str]) -> pd.DataFrame:
     rows = [row for folder in sorted(folders, key=natural) if (row := _row(folder, folders[folder]))]
     if not rows:
         named = places[0] if len(places) == 1 else f"[{','.join(places)}]"
-        raise RunError(f"runs={named}: no runs there: expected folders that hold {CONFIG}, or hold such folders")
+        raise RunError(
+            f"runs={named}: no runs of deepcrib train there: expected folders that hold {CONFIG}, or hold such folders"
+        )
     return pd.DataFrame(rows, dtype=object)
 
 
@@ -64,10 +66,8 @@ def _row(folder: Path, root: Path) -> dict[str, Any] | None:
     environment, error = (_read_starts(folder / name) for name in (ENVIRONMENT, ERROR))
     summary = read_mapping(folder / SUMMARY)
     job = str((environment.get("command") or ["deepcrib train"])[0]).removeprefix("deepcrib ")
-    if job == "report" or (not environment and options and "learner.name" not in options):
+    if job != "train" or (not environment and options and "learner.name" not in options):
         return None
-    if job != "train":
-        raise RunError(f"{folder} holds a run of deepcrib {job}: expected runs of train alone")
     check(folder / CONFIG, options, {"evaluation.games": COUNT})
     for name, match in (summary or {}).items():
         if isinstance(match, dict) and "win_rate" in match:

@@ -140,7 +140,8 @@ def _shown(config: DictConfig, key: str) -> str:
 
 
 def _grid(rows: Iterable[tuple[str, str]], style: str = "cyan") -> Table:
-    grid = Table.grid(padding=(0, 3))
+    grid = Table.grid("", "", padding=(0, 3))
+    grid.columns[0].overflow = "fold"  # of a name nothing is left out
     for name, text in rows:
         grid.add_row(f"  [{style}]{escape(name)}[/]", escape(text))
     return grid

@@ -57,11 +57,11 @@ def chosen_agents(specs: Sequence[Any] | None, default: Sequence[Any], device: s
     return name_agents([make_agent(spec, device=device) for spec in chosen])
 
 
-def need_modules(extra: str, *names: str) -> None:
-    """Raise MissingExtraError where one of these modules is not installed; extra: the one that brings them."""
+def need_modules(user: str, extra: str, *names: str) -> None:
+    """Raise MissingExtraError where what `user` needs is not installed; extra: the one that brings these modules."""
     for name in names:
         if find_spec(name) is None:
-            raise MissingExtraError("this task", name, extra)
+            raise MissingExtraError(user, name, extra)
 
 
 def chosen_task(

@@ -17,7 +17,7 @@ LOG = logging.getLogger("deepcrib")
 """Of what a run says once it has begun; conf/hydra/default.yaml lets it go into the run folder."""
 logging.raiseExceptions = False  # on a full disk a run goes on without its log
 SECONDS = 15.0  # between two lines of progress, at least
-FILE_WIDTH = 120  # characters, when the output is no terminal and has no width of its own
+FILE_WIDTH = 120  # characters, when the output is no terminal and COLUMNS is not set
 
 
 class _Console(Console):
@@ -28,7 +28,8 @@ class _Console(Console):
 
 def console() -> Console:
     """A console on the present stdout."""
-    width = None if sys.stdout.isatty() else FILE_WIDTH
+    told = os.environ.get("COLUMNS", "")
+    width = None if sys.stdout.isatty() else int(told) if told.isdigit() and int(told) else FILE_WIDTH
     return _Console(width=width, highlight=False, soft_wrap=False)
 
 
