@@ -45,7 +45,12 @@ class SweptRun:
 
     def options(self) -> dict[str, str]:
         """Values by option, as the overrides have them."""
-        return {name: value for name, _, value in (word.lstrip("+").partition("=") for word in self.overrides)}
+        return values_of(self.overrides)
+
+
+def values_of(overrides: Iterable[str]) -> dict[str, str]:
+    """Values by option of `name=value` words."""
+    return {name: value for name, _, value in (word.lstrip("+").partition("=") for word in overrides)}
 
 
 def read_run(folder: Path) -> SweptRun:

@@ -86,6 +86,15 @@ def test_a_runs_name_follows_from_its_overrides_alone_and_can_be_typed() -> None
         assert parse([f"agent=outputs/{word}"])[0].value() == f"outputs/{word}"
 
 
+def test_a_runs_folder_is_named_by_what_varies_in_its_sweep(tmp_path: Path) -> None:
+    """And stays when the sweep is extended; two runs with the same varied values have two names."""
+    one, other = ["experiment=smoke", "seed=1"], ["experiment=quick", "seed=1"]
+    assert run_name(one, ["seed"], tmp_path) == run_name(one, ["seed"], tmp_path / "none") == "seed-1"
+    RunFolder(tmp_path / "seed-1", overrides=one).start("seed: 1")
+    assert run_name(one, ["seed"], tmp_path) == run_name(one, ["experiment", "seed"], tmp_path) == "seed-1"
+    assert run_name(other, ["seed"], tmp_path) == run_name(other, [], tmp_path) == "experiment-quick+seed-1"
+
+
 # --- a sweep started again ---
 
 

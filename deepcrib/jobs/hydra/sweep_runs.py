@@ -22,6 +22,7 @@ from filelock import FileLock, Timeout
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 
+from deepcrib.analysis.sweeps import read_run, values_of
 from deepcrib.errors import RunError
 from deepcrib.files import runs, writing
 from deepcrib.files.runs import LOCK, REFUSED
@@ -45,14 +46,35 @@ class RunningElsewhereError(RunError):
 # --- names of runs ---
 
 
-def run_name(overrides: Sequence[str]) -> str:
-    """The name of a run's folder by its overrides: `algorithm-sarsa+seed-1`.
+def run_name(overrides: Sequence[str], varied: Sequence[str] = (), sweep: Path | str = "") -> str:
+    """The name of a run's folder in its sweep's: `algorithm-sarsa+seed-1`.
 
-    It depends on nothing else, so that runs are found again when a sweep is extended. It can be typed as part of an
-    option's value (Hydra takes no `=` or `,` there); a long one is shortened, `learner.games` to `games`, then cut,
-    and a hash at its end makes up for what is lost.
+    A run that has begun there keeps its folder, so that it is found again when a sweep is extended. A new one is named
+    by its overrides of the options that vary; by all of them where another run has that name, or nothing varies.
     """
     words = sorted(overrides)
+    name, whole = _name([word for word in words if values_of([word]).keys() & set(varied)] or words), _name(words)
+    if (told := _told(Path(sweep, name))) == words:
+        return name
+    if (
+        sweep
+        and Path(sweep).is_dir()
+        and (found := [place.name for place in Path(sweep).iterdir() if _told(place) == words])
+    ):
+        return found[0]
+    return whole if told else name
+
+
+def _told(folder: Path) -> list[str]:
+    """The overrides of the run in a folder."""
+    return sorted(read_run(folder).overrides)
+
+
+def _name(words: Sequence[str]) -> str:
+    """Words as a name that can be typed as part of an option's value (Hydra takes no `=` or `,` there).
+
+    A long one is shortened, `learner.games` to `games`, then cut, and a hash at its end makes up for what is lost.
+    """
     name = plain = "+".join(word.replace("=", "-", 1) for word in words)
     if len(name) > _LONGEST_NAME:
         name = "+".join(f"{key.rpartition('.')[2]}-{value}" for key, _, value in (w.partition("=") for w in words))
@@ -63,7 +85,7 @@ def run_name(overrides: Sequence[str]) -> str:
     return f"{name[: _LONGEST_NAME - 9]}_{digest}"
 
 
-# `${run_name:${hydra.overrides.task}}` in conf/hydra/default.yaml
+# `${run_name:${hydra.overrides.task}}` in conf/hydra/default.yaml, and as `sweeps.SweepStart` has it
 OmegaConf.register_new_resolver("run_name", run_name, replace=True)
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
 from hydra.utils import get_class
-from omegaconf import DictConfig
+from omegaconf import DictConfig, read_write
 
 from deepcrib.analysis import sweeps as analysis
 from deepcrib.analysis.sweeps import ABSENT, DONE, FAILED, UNFINISHED, SweptRun
@@ -54,7 +54,13 @@ class SweepStart(Callback):
         """Look at what is there before the first run."""
         prepare_ray()
         folder = Path(str(config.hydra.sweep.dir)).absolute()
-        planned = _plan(config)
+        found = _plan(config)
+        varied = runs.differing([analysis.values_of(run) for run in found])
+        planned = {run_name(run, varied, folder): run for run in found}
+        if found:  # what composes the runs takes it up
+            name = f"${{run_name:${{hydra.overrides.task}},[{','.join(varied)}],${{hydra.sweep.dir}}}}"
+            with read_write(config.hydra):
+                config.hydra.overrides.hydra.append(f"hydra.sweep.subdir='{name}'")
         for name in planned:
             with suppress(OSError):  # who writes there reports it
                 (folder / name / REFUSED).unlink(missing_ok=True)
@@ -65,18 +71,18 @@ def _runs_in(folder: Path) -> dict[Path, SweptRun]:
     return {run.folder: run for run in analysis.runs_below(folder)} if folder.is_dir() else {}
 
 
-def _plan(config: DictConfig) -> dict[str, list[str]]:
-    """Overrides of all runs by name, where Hydra's own sweeper makes them and they go by `run_name`."""
+def _plan(config: DictConfig) -> list[list[str]]:
+    """Overrides of all runs, where Hydra's own sweeper makes them and they go by `run_name`."""
     subdir = config.hydra.sweep._get_node("subdir")._value()  # as it is written
     if kind(config.hydra.sweeper) != "BasicSweeper" or "run_name" not in str(subdir):
-        return {}
+        return []
     params = [f"{name}={value}" for name, value in (config.hydra.sweeper.params or {}).items()]
     sweeper: Any = get_class(config.hydra.sweeper._target_)
     try:
         batches = sweeper.split_arguments(parse([*params, *config.hydra.overrides.task]), None)
     except (HydraException, AssertionError):  # an interval, say, which the sweeper is about to refuse
-        return {}
-    return {run_name(run): run for batch in batches for run in batch}
+        return []
+    return [run for batch in batches for run in batch]
 
 
 def finish(sweep: Sweep, job: str, death: str | None = None, interrupted: bool = False) -> int:
