@@ -10,7 +10,7 @@ from rich.text import Text
 
 from deepcrib.board.view import HIDDEN
 from deepcrib.errors import OptionError
-from deepcrib.game.cards import NO_CARD, NUM_SUITS, RANK_NAMES
+from deepcrib.game.cards import NO_CARD, NUM_SUITS, RANK_NAMES, SUIT_NAMES, SUIT_SIGNS
 
 COLUMNS = 80
 CARD_WIDTH, CARD_STEP = 5, 6
@@ -36,8 +36,8 @@ class Signs(NamedTuple):
 
 
 SIGNS = {
-    "symbols": Signs("·", "●", "○", "│", "▶", "▒▒", "┌┐└┘─│", "┏┓┗┛━┃", "♣♦♥♠"),
-    "letters": Signs(".", "@", "o", "|", ">", "??", "++++-|", "****=#", "CDHS"),
+    "symbols": Signs("·", "●", "○", "│", "▶", "▒▒", "┌┐└┘─│", "┏┓┗┛━┃", SUIT_SIGNS),
+    "letters": Signs(".", "@", "o", "|", ">", "??", "++++-|", "****=#", SUIT_NAMES),
 }
 ASIDE = " " * 6  # the frame of cards that have none
 

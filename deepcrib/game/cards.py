@@ -26,6 +26,9 @@ VALUES = np.minimum(np.arange(NUM_RANKS) + 1, 10).astype(np.int8)
 JACK = 10
 RANK_NAMES = "A23456789TJQK"
 SUIT_NAMES = "CDHS"
+SUIT_SIGNS = "♣♦♥♠"
+_LETTERS = str.maketrans(f"{SUIT_SIGNS}♧♢♡♤", 2 * SUIT_NAMES, "\ufe0f")  # the last asks for a coloured sign
+_CARD = "(?:10|[A2-9TJQK])[CDHS]"
 
 
 class CardError(UserError):
@@ -51,20 +54,26 @@ def value_of_rank(rank: int) -> int:
 
 
 def parse_card(text: str) -> int:
-    """Card id of a text such as `5H`, `th` or `10H`. Raises CardError on anything else."""
-    name = text.strip().upper()
-    if name.startswith("10"):
-        name = "T" + name[2:]
-    if len(name) != 2 or name[0] not in RANK_NAMES or name[1] not in SUIT_NAMES:
+    """Card id of a text such as `5H`, `th`, `10H` or `5♥`. Raises CardError on anything else."""
+    name = _spelt(text.strip())
+    if not re.fullmatch(_CARD, name):
         raise CardError(
-            f"not a card: {text!r} (expected a rank A 2 3 4 5 6 7 8 9 10 J Q K and a suit C D H S, such as 5H)"
+            f"not a card: {text!r} (expected a rank A 2 3 4 5 6 7 8 9 10 J Q K and a suit C D H S, such as 5H or 5♥)"
         )
+    name = name.replace("10", "T")
     return NUM_SUITS * RANK_NAMES.index(name[0]) + SUIT_NAMES.index(name[1])
 
 
+def _spelt(text: str) -> str:
+    return text.upper().translate(_LETTERS)
+
+
 def parse_cards(text: str) -> list[int]:
-    """Card ids of a text such as `5H 5S, JD`, in its order. Raises CardError; a card twice is an error."""
-    cards = [parse_card(name) for name in re.split(r"[\s,]+", text.strip()) if name]
+    """Card ids of a text such as `5H 5S, JD` or `5♥5♠J♦`, in its order. Raises CardError; a card twice is an error."""
+    cards = []
+    for word in filter(None, re.split(r"[\s,]+", text)):
+        run_together = re.fullmatch(f"(?:{_CARD})+", _spelt(word))
+        cards += map(parse_card, re.findall(_CARD, _spelt(word)) if run_together else [word])
     for card in cards:
         if cards.count(card) > 1:
             raise CardError(f"the card {format_card(card)} stands twice in {text!r}")

@@ -174,7 +174,9 @@ def test_probabilities_that_cannot_be_had_are_left_out() -> None:
 # --- the command --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [f"'{HAND}'", HAND, "kh,3c 2c jd 5s 5h", f"hand='{HAND}'"])
+@pytest.mark.parametrize(
+    "words", [f"'{HAND}'", HAND, "kh,3c 2c jd 5s 5h", "5♥ 5♠ J♦ 2♣ 3♣ K♥", "5H5SJD2C3CKH", f"hand='{HAND}'"]
+)
 def test_bare_cards_are_the_hand(words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = summary_of(f"analyse {words} dealer=true score=100-95 {QUICK} seed=7", tmp_path / "run")
     assert (found["hand"], found["score"], found["seed"]) == ("2C 3C 5H 5S JD KH", [100, 95], 7)

@@ -29,7 +29,18 @@ def test_tables_and_functions_agree() -> None:
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("5H", "5H"), ("5h", "5H"), ("th", "TH"), ("10h", "TH"), ("10H", "TH"), (" Ad ", "AD"), ("kS", "KS")],
+    [
+        ("5H", "5H"),
+        ("5h", "5H"),
+        ("th", "TH"),
+        ("10h", "TH"),
+        ("10H", "TH"),
+        (" Ad ", "AD"),
+        ("kS", "KS"),
+        ("5♥", "5H"),
+        ("10♢", "TD"),
+        ("a♠\ufe0f", "AS"),
+    ],
 )
 def test_parse_card_spellings(text: str, name: str) -> None:
     assert format_card(parse_card(text)) == name
@@ -46,7 +57,9 @@ def test_what_is_no_card_is_refused_by_name(text: str) -> None:
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("text", ["5H 5S JD", "5h,5s,jd", "5H, 5S, JD", "  5H\t5S\nJD "])
+@pytest.mark.parametrize(
+    "text", ["5H 5S JD", "5h,5s,jd", "5H, 5S, JD", "  5H\t5S\nJD ", "5H5SJD", "5♥ 5♠ J♦", "5♥5sJ♦,"]
+)
 def test_parse_cards_keeps_the_order(text: str) -> None:
     assert parse_cards(text) == [18, 19, 41]
     assert format_cards(parse_cards(text)) == "5H 5S JD"
