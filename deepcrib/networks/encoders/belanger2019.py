@@ -12,9 +12,8 @@ import numpy as np
 from deepcrib.game.cards import NUM_RANKS, value_of_rank
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE
 from deepcrib.kernels import jit
-from deepcrib.networks.encoders.fills import candidate, discards, series
-from deepcrib.networks.encoders.spec import COUNT as COUNTS
-from deepcrib.networks.encoders.spec import ONE_HOT, RANK_CHANNELS, Block
+from deepcrib.networks.encoders.fills import CANDIDATE, EMPTY, SERIES, Fill, discards
+from deepcrib.networks.encoders.spec import ranks
 from deepcrib.networks.encoders.states import (
     COUNT,
     MAX_PLAYED,
@@ -23,7 +22,6 @@ from deepcrib.networks.encoders.states import (
     OWN_RANKS,
     PLAYED_RANKS,
     SEAT,
-    SERIES_ROWS,
     SERIES_START,
     STARTER_RANK,
 )
@@ -31,15 +29,19 @@ from deepcrib.networks.encoders.states import (
 _THROWN = 2
 
 
-@jit
-def _put_playable(state: np.ndarray, without: int, start: int, row: np.ndarray) -> None:
-    """The cards that may be played now, but for slot `without` (-1: none is left out)."""
-    k = 0
-    for slot in range(HAND_SIZE):
-        rank = state[OWN_RANKS + slot]
-        if slot != without and rank >= 0 and state[COUNT] + value_of_rank(rank) <= COUNT_LIMIT:
-            row[k] = start + rank
-            k += 1
+def _playable(candidate_too: bool) -> Fill:
+    """The cards that may be played now, with the candidate or without it."""
+
+    @jit
+    def fill(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+        k = 0
+        for slot in range(HAND_SIZE):
+            rank = state[OWN_RANKS + slot]
+            if (candidate_too or slot != action) and rank >= 0 and state[COUNT] + value_of_rank(rank) <= COUNT_LIMIT:
+                row[k] = start + rank
+                k += 1
+
+    return fill
 
 
 @jit
@@ -53,38 +55,23 @@ def _put_played(state: np.ndarray, by_opponent: int, before: int, start: int, ro
 
 
 @jit
-def _other_playable(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _put_playable(state, action, start, row)
-
-
-@jit
-def _playable(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _put_playable(state, -1, start, row)
-
-
-@jit
 def _series_before(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
     first = state[SERIES_START]
     for k in range(state[NUM_PLAYED] - first):
         row[k] = start + k * NUM_RANKS + state[PLAYED_RANKS + first + k]
 
 
-@jit
-def _put_seat(state: np.ndarray, seat: int, start: int, row: np.ndarray) -> None:
-    own = state[SEAT] == seat
-    if own:
-        discards(state, 0, start, row)
-    _put_played(state, not own, state[SERIES_START], start, row[_THROWN:] if own else row)
+def _played_by(seat: int) -> Fill:
+    """What a seat played in earlier series, after the two thrown cards where it is one's own."""
 
+    @jit
+    def fill(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+        own = state[SEAT] == seat
+        if own:
+            discards(state, 0, start, row)
+        _put_played(state, not own, state[SERIES_START], start, row[_THROWN:] if own else row)
 
-@jit
-def _seat_0_played(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _put_seat(state, 0, start, row)
-
-
-@jit
-def _seat_1_played(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _put_seat(state, 1, start, row)
+    return fill
 
 
 @jit
@@ -99,54 +86,32 @@ def _own_seen(state: np.ndarray, action: int, start: int, row: np.ndarray) -> No
     _put_played(state, 0, state[NUM_PLAYED], start, row[_THROWN + 1 :])
 
 
-_SERIES = "ranks of the current series"
-_EMPTY = "a card a row; empty rows are zero"
 _PLAYED = "ranks that seat {} played in the hand's earlier series; one's own two thrown ones with one's own"
 _OWN = HAND_SIZE - 1  # cards that one has played before, or holds besides the candidate
 
 CNN_LSTM_BLOCKS = (
-    Block(
-        "hand",
-        COUNTS,
-        RANK_CHANNELS,
-        "ranks in hand that may be played now, without the candidate",
-        _other_playable,
-        ones=_OWN,
-    ),
-    Block(
-        "series", ONE_HOT, RANK_CHANNELS, f"{_SERIES} in order, the candidate last, {_EMPTY}", series, rows=SERIES_ROWS
-    ),
-    Block("seat_0_played", COUNTS, RANK_CHANNELS, _PLAYED.format(0), _seat_0_played, ones=_OWN + _THROWN),
-    Block("seat_1_played", COUNTS, RANK_CHANNELS, _PLAYED.format(1), _seat_1_played, ones=_OWN + _THROWN),
+    ranks("hand", "ranks in hand that may be played now, without the candidate", _playable(False), ones=_OWN),
+    SERIES,
+    ranks("seat_0_played", _PLAYED.format(0), _played_by(0), ones=_OWN + _THROWN),
+    ranks("seat_1_played", _PLAYED.format(1), _played_by(1), ones=_OWN + _THROWN),
 )
 """143 channels of ConvLstm."""
 
 FEED_FORWARD_BLOCKS = (
-    Block("hand", COUNTS, RANK_CHANNELS, "ranks in hand that may be played now, with the candidate", _playable, ones=4),
-    Block(
-        "opponent_played",
-        COUNTS,
-        RANK_CHANNELS,
-        "ranks that the opponent has played in this hand",
-        _opponent_played,
-        ones=HAND_SIZE,
-    ),
-    Block(
+    ranks("hand", "ranks in hand that may be played now, with the candidate", _playable(True), ones=4),
+    ranks("opponent_played", "ranks that the opponent has played in this hand", _opponent_played, ones=HAND_SIZE),
+    ranks(
         "own_seen",
-        COUNTS,
-        RANK_CHANNELS,
         "ranks that one has played in this hand, the starter, own thrown",
         _own_seen,
         ones=_OWN + _THROWN + 1,
     ),
-    Block(
+    ranks(
         "series_before",
-        ONE_HOT,
-        RANK_CHANNELS,
-        f"{_SERIES} before the candidate in order, {_EMPTY}",
+        f"ranks of the current series before the candidate in order, {EMPTY}",
         _series_before,
         rows=MAX_PLAYED,
     ),
-    Block("candidate", ONE_HOT, RANK_CHANNELS, "rank of the candidate", candidate),
+    CANDIDATE,
 )
 """143 channels of DeeperFF."""

@@ -5,6 +5,7 @@ A card -1 in a state is an absent one: pretraining shows four kept cards and no 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
@@ -13,8 +14,8 @@ import numpy as np
 from deepcrib.game.cards import JACK, NUM_RANKS, rank_of, suit_of
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import jit
-from deepcrib.networks.encoders.fills import flag_of, score_blocks
-from deepcrib.networks.encoders.spec import COUNT, FLAG, ONE_HOT, RANK_CHANNELS, SUIT_CHANNELS, Block, is_table
+from deepcrib.networks.encoders.fills import Fill, flag_of, score_blocks
+from deepcrib.networks.encoders.spec import COUNT, FLAG, ONE_HOT, RANK_CHANNELS, SUIT_CHANNELS, Block, is_table, ranks
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
 from deepcrib.plugins import Registry
 
@@ -27,40 +28,21 @@ for _index, (_low, _high) in enumerate(_PAIRS):
     _PAIR_INDEX[_low, _high] = _PAIR_INDEX[_high, _low] = _index
 
 
-@jit
-def _put_ranks(state: np.ndarray, slots: np.ndarray, start: int, row: np.ndarray) -> None:
-    for k in range(len(slots)):
-        card = state[HAND + slots[k]]
-        if card >= 0:
-            row[k] = start + rank_of(card)
+def _cards(slots: np.ndarray, part_of: Callable[[int], int]) -> Fill:
+    """The rank, or the suit, of every card in the slots [15, n] of a discard."""
+
+    @jit
+    def fill(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+        for k in range(slots.shape[1]):
+            card = state[HAND + slots[action, k]]
+            if card >= 0:
+                row[k] = start + part_of(card)
+
+    return fill
 
 
-@jit
-def _put_suits(state: np.ndarray, slots: np.ndarray, start: int, row: np.ndarray) -> None:
-    for k in range(len(slots)):
-        card = state[HAND + slots[k]]
-        if card >= 0:
-            row[k] = start + suit_of(card)
-
-
-@jit
-def _kept_ranks(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _put_ranks(state, KEPT_SLOTS_6[action], start, row)
-
-
-@jit
-def _kept_suits(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _put_suits(state, KEPT_SLOTS_6[action], start, row)
-
-
-@jit
-def _thrown_ranks(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _put_ranks(state, DISCARD_SLOTS_6[action], start, row)
-
-
-@jit
-def _thrown_suits(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _put_suits(state, DISCARD_SLOTS_6[action], start, row)
+_kept_suits, _thrown_suits = _cards(KEPT_SLOTS_6, suit_of), _cards(DISCARD_SLOTS_6, suit_of)
+_thrown_ranks = _cards(DISCARD_SLOTS_6, rank_of)
 
 
 @jit
@@ -100,40 +82,25 @@ def _nobs(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
 
 
 @jit
-def _thrown_to(state: np.ndarray, action: int, own: bool) -> bool:
-    """Whether two cards are thrown into one's own crib, or else into the opponent's."""
+def _thrown_pair(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
     first, second = state[HAND + DISCARD_SLOTS_6[action, 0]], state[HAND + DISCARD_SLOTS_6[action, 1]]
-    return first >= 0 and second >= 0 and (state[DISCARD_IS_DEALER] != 0) == own
+    row[0] = start + _PAIR_INDEX[rank_of(first), rank_of(second)]
 
 
-@jit
-def _pair_thrown(state: np.ndarray, action: int) -> int:
-    first, second = state[HAND + DISCARD_SLOTS_6[action, 0]], state[HAND + DISCARD_SLOTS_6[action, 1]]
-    return _PAIR_INDEX[rank_of(first), rank_of(second)]
+def _into_crib(own: bool, thrown: Fill) -> Fill:
+    """What `thrown` fills of two cards thrown into one's own crib, or else into the opponent's."""
+
+    @jit
+    def fill(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+        first, second = state[HAND + DISCARD_SLOTS_6[action, 0]], state[HAND + DISCARD_SLOTS_6[action, 1]]
+        if first >= 0 and second >= 0 and (state[DISCARD_IS_DEALER] != 0) == own:
+            thrown(state, action, start, row)
+
+    return fill
 
 
-@jit
-def _own_crib(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    if _thrown_to(state, action, True):
-        _thrown_ranks(state, action, start, row)
-
-
-@jit
-def _other_crib(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    if _thrown_to(state, action, False):
-        _thrown_ranks(state, action, start, row)
-
-
-@jit
-def _own_crib_pair(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    if _thrown_to(state, action, True):
-        row[0] = start + _pair_thrown(state, action)
-
-
-@jit
-def _other_crib_pair(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    if _thrown_to(state, action, False):
-        row[0] = start + _pair_thrown(state, action)
+_own_crib, _other_crib = (_into_crib(own, _thrown_ranks) for own in (True, False))
+_own_pair, _other_pair = (_into_crib(own, _thrown_pair) for own in (True, False))
 
 
 @jit
@@ -144,11 +111,11 @@ def _crib_suited(state: np.ndarray, action: int, start: int, row: np.ndarray) ->
 
 
 _KEPT = (
-    Block("kept_ranks", COUNT, RANK_CHANNELS, "ranks of the four cards kept", _kept_ranks, ones=HAND_SIZE),
+    ranks("kept_ranks", "ranks of the four cards kept", _cards(KEPT_SLOTS_6, rank_of), ones=HAND_SIZE),
     Block("kept_suits", COUNT, SUIT_CHANNELS, "suits of the four cards kept", _kept_suits, ones=HAND_SIZE),
 )
 _THROWN = (
-    Block("thrown_ranks", COUNT, RANK_CHANNELS, "ranks of the two cards thrown", _thrown_ranks, ones=NUM_THROWN),
+    ranks("thrown_ranks", "ranks of the two cards thrown", _thrown_ranks, ones=NUM_THROWN),
     Block("thrown_suits", COUNT, SUIT_CHANNELS, "suits of the two cards thrown", _thrown_suits, ones=NUM_THROWN),
 )
 _SUITED = tuple(str(number) for number in range(NUM_THROWN + 1))
@@ -160,17 +127,10 @@ _AFTERSTATE = (
     Block("kept_pairs", COUNT, _PAIR_CHANNELS, "the six pairs of ranks among the four kept", _kept_pairs, ones=6),
     Block("flush", ONE_HOT, _SUITED, "the kept four share a suit, by how many of the thrown have it too", _flush),
     Block("nobs", COUNT, _HELD, "jacks kept, by how many of one's six cards have their suit", _nobs, ones=HAND_SIZE),
-    Block("own_crib", COUNT, RANK_CHANNELS, "ranks of the two cards thrown into one's own crib", _own_crib, ones=2),
-    Block(
-        "other_crib",
-        COUNT,
-        RANK_CHANNELS,
-        "ranks of the two cards thrown into the opponent's crib",
-        _other_crib,
-        ones=2,
-    ),
-    Block("own_crib_pair", ONE_HOT, _PAIR_CHANNELS, "both ranks thrown into one's own crib", _own_crib_pair),
-    Block("other_crib_pair", ONE_HOT, _PAIR_CHANNELS, "both ranks thrown into the opponent's crib", _other_crib_pair),
+    ranks("own_crib", "ranks of the two cards thrown into one's own crib", _own_crib, ones=2),
+    ranks("other_crib", "ranks of the two cards thrown into the opponent's crib", _other_crib, ones=2),
+    Block("own_crib_pair", ONE_HOT, _PAIR_CHANNELS, "both ranks thrown into one's own crib", _own_pair),
+    Block("other_crib_pair", ONE_HOT, _PAIR_CHANNELS, "both ranks thrown into the opponent's crib", _other_pair),
     Block("crib_suited", ONE_HOT, ("own", "other"), "the two thrown share a suit, by whose crib it is", _crib_suited),
 )
 _SCORES = score_blocks(DISCARD_OWN_SCORE, DISCARD_OPPONENT_SCORE)

@@ -1,4 +1,4 @@
-"""Fills that several tables share: of one column of a state, of the candidate card and the series."""
+"""Fills and blocks that several tables share: of one column of a state, of the candidate card and the series."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ import numpy as np
 from deepcrib.game.cards import NUM_RANKS
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.kernels import jit
-from deepcrib.networks.encoders.spec import SCALAR, Block
-from deepcrib.networks.encoders.states import DISCARD_RANKS, NUM_PLAYED, OWN_RANKS, PLAYED_RANKS, SERIES_START
+from deepcrib.networks.encoders.spec import SCALAR, Block, ranks
+from deepcrib.networks.encoders.states import (
+    DISCARD_RANKS,
+    NUM_PLAYED,
+    OWN_RANKS,
+    PLAYED_RANKS,
+    SERIES_ROWS,
+    SERIES_START,
+)
 
-Fill = Callable[[np.ndarray, np.ndarray, int, np.ndarray], None]
+Fill = Callable[..., None]
 
 
 def value_of(column: int, is_scalar: bool = False) -> Fill:
@@ -72,3 +79,8 @@ def discards(state: np.ndarray, action: int, start: int, row: np.ndarray) -> Non
     """Ranks of one's own two discards."""
     row[0] = start + state[DISCARD_RANKS]
     row[1] = start + state[DISCARD_RANKS + 1]
+
+
+EMPTY = "a card a row; empty rows are zero"
+CANDIDATE = ranks("candidate", "rank of the candidate", candidate)
+SERIES = ranks("series", f"ranks of the current series in order, the candidate last, {EMPTY}", series, rows=SERIES_ROWS)

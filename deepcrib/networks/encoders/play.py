@@ -10,9 +10,18 @@ from deepcrib.game.cards import NUM_RANKS, value_of_rank
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, add_rank, play_points, series_count
 from deepcrib.kernels import jit
 from deepcrib.networks.encoders.belanger2019 import CNN_LSTM_BLOCKS, FEED_FORWARD_BLOCKS
-from deepcrib.networks.encoders.fills import candidate, discards, flag_of, score_blocks, series, value_of
-from deepcrib.networks.encoders.spec import COUNT as COUNTS
-from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SCALAR, Block, is_table
+from deepcrib.networks.encoders.fills import (
+    CANDIDATE,
+    EMPTY,
+    SERIES,
+    Fill,
+    candidate,
+    discards,
+    flag_of,
+    score_blocks,
+    value_of,
+)
+from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, SCALAR, Block, is_table, ranks
 from deepcrib.networks.encoders.states import (
     COUNT,
     IS_DEALER,
@@ -25,7 +34,6 @@ from deepcrib.networks.encoders.states import (
     OWN_RANKS,
     OWN_SCORE,
     PLAYED_RANKS,
-    SERIES_ROWS,
     SERIES_START,
     STARTER_RANK,
 )
@@ -34,25 +42,22 @@ from deepcrib.plugins import Registry
 _LEFT = HAND_SIZE - 1  # cards in hand besides the candidate, at most
 
 
-@jit
-def _put_left(state: np.ndarray, action: int, start: int, step: int, row: np.ndarray) -> None:
+def _besides(step: int) -> Fill:
     """The cards left besides the candidate, each `step` channels further than the last."""
-    k = 0
-    for slot in range(HAND_SIZE):
-        rank = state[OWN_RANKS + slot]
-        if slot != action and rank >= 0:
-            row[k] = start + k * step + rank
-            k += 1
+
+    @jit
+    def fill(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+        k = 0
+        for slot in range(HAND_SIZE):
+            rank = state[OWN_RANKS + slot]
+            if slot != action and rank >= 0:
+                row[k] = start + k * step + rank
+                k += 1
+
+    return fill
 
 
-@jit
-def _hand(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _put_left(state, action, start, NUM_RANKS, row)
-
-
-@jit
-def _own_left(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _put_left(state, action, start, 0, row)
+_own_left = _besides(0)
 
 
 @jit
@@ -91,24 +96,18 @@ def _points(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None
     row[0] = play_points(series, series_count(series))
 
 
-@jit
-def _in_order(state: np.ndarray, theirs: bool, start: int, row: np.ndarray) -> None:
+def _in_order(theirs: bool) -> Fill:
     """The cards that one player has played, each NUM_RANKS channels further than the last."""
-    k = 0
-    for n in range(state[NUM_PLAYED]):
-        if (state[OPPONENT_PLAYED] >> n & 1) == theirs and k < len(row):
-            row[k] = start + k * NUM_RANKS + state[PLAYED_RANKS + n]
-            k += 1
 
+    @jit
+    def fill(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+        k = 0
+        for n in range(state[NUM_PLAYED]):
+            if (state[OPPONENT_PLAYED] >> n & 1) == theirs and k < len(row):
+                row[k] = start + k * NUM_RANKS + state[PLAYED_RANKS + n]
+                k += 1
 
-@jit
-def _opponent_played(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _in_order(state, True, start, row)
-
-
-@jit
-def _own_played(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _in_order(state, False, start, row)
+    return fill
 
 
 @jit
@@ -127,23 +126,12 @@ def _passed(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None
         row[0] = start + lowest
 
 
-_EMPTY = "a card a row; empty rows are zero"
-_HAND = Block(
+_HAND = ranks(
     "hand",
-    ONE_HOT,
-    RANK_CHANNELS,
-    f"ranks left in hand without the candidate, sorted, {_EMPTY}",
-    _hand,
+    f"ranks left in hand without the candidate, sorted, {EMPTY}",
+    _besides(NUM_RANKS),
     rows=HAND_SIZE,
     ones=_LEFT,
-)
-_SERIES = Block(
-    "series",
-    ONE_HOT,
-    RANK_CHANNELS,
-    f"ranks of the current series in order, the candidate last, {_EMPTY}",
-    series,
-    rows=SERIES_ROWS,
 )
 _BEFORE = "ranks of the current series before the candidate, the latest first, a card a row"
 _SEEN = "ranks one has seen: own four kept and two thrown, starter, the opponent's played cards"
@@ -154,11 +142,11 @@ _SCORES = score_blocks(OWN_SCORE, OPPONENT_SCORE)
 _OPTIONAL = (replace(_DEALER, option="dealer"), *_SCORES)
 
 _AFTERSTATE = (
-    Block("own_left", COUNTS, RANK_CHANNELS, "ranks left in hand without the candidate", _own_left, ones=_LEFT),
-    Block("candidate", ONE_HOT, RANK_CHANNELS, "rank of the candidate", candidate),
-    Block("series_before", ONE_HOT, RANK_CHANNELS, _BEFORE, _series_before, rows=MAX_PLAYED),
+    ranks("own_left", "ranks left in hand without the candidate", _own_left, ones=_LEFT),
+    CANDIDATE,
+    ranks("series_before", _BEFORE, _series_before, rows=MAX_PLAYED),
     Block("count", ONE_HOT, tuple(map(str, range(COUNT_LIMIT + 1))), "the count with the candidate", _count),
-    Block("seen", COUNTS, RANK_CHANNELS, _SEEN, _seen, ones=4 + _LEFT + MAX_PLAYED),
+    ranks("seen", _SEEN, _seen, ones=4 + _LEFT + MAX_PLAYED),
     Block(
         "opponent_cards",
         ONE_HOT,
@@ -174,22 +162,20 @@ _AFTERSTATE = (
 
 _TABLES: dict[str, tuple[Block, ...]] = {
     # Bélanger et al. 2019, section 3.7.4.
-    "basic": (_HAND, _SERIES, *_OPTIONAL),
+    "basic": (_HAND, SERIES, *_OPTIONAL),
     "full": (
         _HAND,
-        _SERIES,
-        Block("played", COUNTS, RANK_CHANNELS, "ranks of all cards played before, by both players", _played, ones=7),
-        Block("discards", COUNTS, RANK_CHANNELS, "ranks of one's own two discards", discards, ones=2),
-        Block("starter", ONE_HOT, RANK_CHANNELS, "rank of the starter", value_of(STARTER_RANK)),
+        SERIES,
+        ranks("played", "ranks of all cards played before, by both players", _played, ones=7),
+        ranks("discards", "ranks of one's own two discards", discards, ones=2),
+        ranks("starter", "rank of the starter", value_of(STARTER_RANK)),
         *_OPTIONAL,
     ),
     "afterstate": _AFTERSTATE,
     "history": (
         *_AFTERSTATE,
-        Block(
-            "opponent_played", ONE_HOT, RANK_CHANNELS, _ORDER.format("the opponent"), _opponent_played, rows=HAND_SIZE
-        ),
-        Block("own_played", ONE_HOT, RANK_CHANNELS, _ORDER.format("oneself"), _own_played, rows=_LEFT),
+        ranks("opponent_played", _ORDER.format("the opponent"), _in_order(True), rows=HAND_SIZE),
+        ranks("own_played", _ORDER.format("oneself"), _in_order(False), rows=_LEFT),
         Block("passed", ONE_HOT, tuple(map(str, range(COUNT_LIMIT))), _PASSED, _passed),
     ),
     "belanger2019_cnn_lstm": (*CNN_LSTM_BLOCKS, *_OPTIONAL),

@@ -68,6 +68,12 @@ class Block:
         return [self.name] if self.rows is None else [f"{self.name}[{row + 1}]" for row in range(self.rows)]
 
 
+def ranks(name: str, meaning: str, fill: Callable[..., None], *, ones: int = 0, rows: int | None = None) -> Block:
+    """Channels of the ranks: how many of `ones` cards at most have each, or a card a row; see `Block`."""
+    kind = COUNT if ones and rows is None else ONE_HOT
+    return Block(name, kind, RANK_CHANNELS, meaning, fill, rows, ones)
+
+
 @dataclass(frozen=True)
 class Spec:
     """All blocks of an encoder, in order, without gaps; and the arguments that make the encoder again."""
