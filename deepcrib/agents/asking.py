@@ -126,6 +126,21 @@ def require_probabilities(agent: Agent) -> Probabilities:
     return Probabilities(agent)
 
 
+class OthersDiscards:
+    """Discards as another agent does, `discards_by`: of an agent of the play alone, for two players."""
+
+    num_players = frozenset({2})
+    discards_by: Agent
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return self.discards_by.discard(observation)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15] of the agent that discards. Raises AgentError where it gives none."""
+        return require_probabilities(self.discards_by).discard_probabilities(observation)
+
+
 def _array(agent: Agent, method: str, given: Any, kinds: str, expected: str, shape: tuple[int, ...]) -> NDArray[Any]:
     try:
         found = np.asarray(given)

@@ -5,32 +5,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.asking import require_probabilities
+from deepcrib.agents.asking import OthersDiscards
 from deepcrib.agents.base import Agent
-from deepcrib.agents.q_network import QFunction, made_for
-from deepcrib.files.weights import SavedWeights, other_agents
+from deepcrib.agents.q_network import QFunction, discarder
+from deepcrib.files.weights import SavedWeights
 from deepcrib.game.mixed import softmax
-from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import PlayObservation
 from deepcrib.game.randomness import draw
 from deepcrib.networks.checkpoints import make_networks
 from deepcrib.networks.encoders import compact_play
 
 
-class PolicyNetworkAgent:
+class PolicyNetworkAgent(OthersDiscards):
     """Plays each legal card with its chance in the policy; another agent discards. For two players."""
-
-    num_players = frozenset({2})
 
     def __init__(self, logits: QFunction, discards_by: Agent, name: str = "policy_network") -> None:
         self.logits, self.discards_by, self.name = logits, discards_by, name
-
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] discard actions."""
-        return self.discards_by.discard(observation)
-
-    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
-        """[N, 15] of the agent that discards. Raises AgentError where it gives none."""
-        return require_probabilities(self.discards_by).discard_probabilities(observation)
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""
@@ -53,11 +43,9 @@ def from_weights(saved: SavedWeights, device: str = "cpu", discards: Agent | Non
     """The agent of its weights; `discards` in place of the agent that they name. Raises CheckpointError, AgentError."""
     with saved.unpacking():
         (made,) = make_networks(saved, "policy")
-        if made is None:
-            raise ValueError("there is no network")
-    if discards is None:
-        with saved.unpacking():
-            said = other_agents(saved)["discards_by"]
-        discards = made_for(said, device)
+        if made is None or (discards is None and saved.discards_by is None):
+            raise ValueError("there is no network, or no agent that discards")
+    discards = discarder(saved, device) if discards is None else discards
+    assert discards is not None
     network, encoder = made
     return PolicyNetworkAgent(QFunction(encoder, network, device), discards, saved.path)

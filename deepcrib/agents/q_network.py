@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -17,8 +18,8 @@ from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent, AgentError, require_finite
 from deepcrib.agents.specs.making import make_agent
 from deepcrib.errors import UserError
-from deepcrib.files.trust import FromFile, UntrustedError
-from deepcrib.files.weights import SavedWeights, other_agents
+from deepcrib.files.trust import UntrustedError
+from deepcrib.files.weights import SavedWeights
 from deepcrib.game.mixed import epsilon_greedy_probabilities
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import below, draw, uniform
@@ -174,6 +175,14 @@ class QNetworkAgent:
         """Its functions by what they decide, `discard` and `play`, where it has them."""
         return {part: one for part, one in (("discard", self.discard_q), ("play", self.play_q)) if one is not None}
 
+    def frozen(self, name: str) -> QNetworkAgent:
+        """A copy as it is now, which plays what it values most; learning leaves it as it is."""
+        copies = {
+            part: QFunction(one.encoder, copy.deepcopy(one.network).eval(), one.device)
+            for part, one in self.functions.items()
+        }
+        return QNetworkAgent(copies.get("discard"), copies.get("play"), name=name, discards_by=self.discards_by)
+
     @property
     def discard_unit(self) -> str:
         """Points: whatever the reward, a discard's return is one of points. Empty where another agent discards."""
@@ -233,14 +242,13 @@ def from_weights(
 ) -> QNetworkAgent:
     """The agent of its weights. Raises CheckpointError.
 
-    Where they name an agent for the part that was not trained, it is made from its spec, but where `discards` takes its
-    place; AgentError says so if it cannot be made.
+    Where they name an agent that discards, it is made from its spec, but where `discards` takes its place; AgentError
+    says so if it cannot be made.
     """
     pairs = make_networks(saved, "discard", "play")
-    made = {} if discards is None else {"discards_by": discards}
-    made |= {part: made_for(said, device) for part, said in other_agents(saved).items() if part not in made}
+    discards = discarder(saved, device) if discards is None else discards
     discard_q, play_q = (None if pair is None else QFunction(pair[1], pair[0], device) for pair in pairs)
-    return QNetworkAgent(discard_q, play_q, epsilon, name=saved.path, temperature=temperature, **made)
+    return QNetworkAgent(discard_q, play_q, epsilon, name=saved.path, temperature=temperature, discards_by=discards)
 
 
 MOST_FILES = 64  # that one file of weights may name, and these in turn: a few that each name two would make billions
@@ -249,8 +257,10 @@ _asked: ContextVar[tuple[Path, ...]] = ContextVar("asked", default=())
 _made: ContextVar[list[Path]] = ContextVar("made")  # all of them since the first
 
 
-def made_for(said: FromFile, device: str) -> Agent:
-    """The agent that a file of weights names for `discards_by`. Raises AgentError."""
+def discarder(saved: SavedWeights, device: str) -> Agent | None:
+    """The agent that weights name for `discards_by`, made; None where they name none. Raises AgentError."""
+    if (said := saved.discards_by) is None:
+        return None
     file, path = Path(os.path.realpath(said.file)), said.file
     if file in _asked.get():
         raise AgentError(f"{path}: {said.part} comes back to this file, expected an agent that decides")
@@ -265,8 +275,8 @@ def made_for(said: FromFile, device: str) -> Agent:
     except UntrustedError:  # its line says what to do
         raise
     except UserError as error:
-        hint = f"; name another as {{path: {path}, discards: AGENT}}" if said.part == "discards_by" else ""
-        raise AgentError(f"{path} names an agent that cannot be made: {error}{hint}") from error
+        hint = f"name another as {{path: {path}, discards: AGENT}}"
+        raise AgentError(f"{path} names an agent that cannot be made: {error}; {hint}") from error
     finally:
         _asked.reset(token)
 

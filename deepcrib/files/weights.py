@@ -52,6 +52,12 @@ class SavedWeights:
         """The file itself, also where a run folder was given."""
         return _file_of(Path(self.path))
 
+    @property
+    def discards_by(self) -> FromFile | None:
+        """The agent that discards in place of what was learned, where the file names one."""
+        spec = self.metadata.get("discards_by")
+        return None if spec is None else FromFile(spec, self.file, "discards_by")
+
     def plain(self, part: str, value: Any) -> Any:
         """A value of the file's, which names no code but what its reader names as well. Raises UntrustedError."""
         return plain_of_file(FromFile(value, self.file, part), f"{{path: {self.path}, plugins: [NAME]}}")
@@ -125,12 +131,6 @@ def _digest(header: Mapping[str, str], arrays: Mapping[str, NDArray[Any]]) -> st
         found.update(f"{name} {array.dtype} {array.shape}".encode())
         found.update(array.tobytes())
     return found.hexdigest()
-
-
-def other_agents(saved: SavedWeights) -> dict[str, FromFile]:
-    """The agent that discards in place of what was learned, `discards_by`, where the file names one."""
-    spec = saved.metadata.get("discards_by")
-    return {} if spec is None else {"discards_by": FromFile(spec, saved.file, "discards_by")}
 
 
 def cannot_read(path: Path, error: OSError) -> CheckpointError:

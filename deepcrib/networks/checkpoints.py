@@ -37,22 +37,12 @@ _PARTS: dict[str, tuple[Any, Any, Any]] = {
 """What makes the encoder, the config and the network of each part."""
 
 
-def save_weights(
-    path: Path | str, discard_network: QNetwork | None, play_network: QNetwork | None, metadata: dict[str, Any]
-) -> None:
-    """Write both networks for inference; `metadata` (JSON values: rules, learner, iteration, ...) goes along.
+def save_weights(path: Path | str, metadata: Mapping[str, Any], **networks: QNetwork | None) -> None:
+    """Write the networks of an agent for inference: `discard` and `play`, or `policy`, whose values are its logits.
 
-    How the networks and their encoders are made again is taken from the networks themselves.
+    How they and their encoders are made again is taken from the networks themselves. metadata: JSON values that go
+    along (rules, learner, iteration, ...). Raises RunError.
     """
-    _save(path, "q_network", {"discard": discard_network, "play": play_network}, metadata)
-
-
-def save_policy(path: Path | str, network: QNetwork, metadata: dict[str, Any]) -> None:
-    """Write a network of the play whose values are the logits of a policy, as `save_weights` does."""
-    _save(path, "policy_network", {"policy": network}, metadata)
-
-
-def _save(path: Path | str, agent: str, networks: Mapping[str, QNetwork | None], metadata: dict[str, Any]) -> None:
     arrays = {
         f"{part}.{name}": value.detach().cpu().numpy()
         for part, network in networks.items()
@@ -60,6 +50,7 @@ def _save(path: Path | str, agent: str, networks: Mapping[str, QNetwork | None],
         for name, value in network.state_dict().items()
     }
     described = {part: None if network is None else description(network) for part, network in networks.items()}
+    agent = "policy_network" if "policy" in networks else "q_network"
     write_weights(path, agent, arrays, {**metadata, "networks": described})
 
 

@@ -30,6 +30,10 @@ class Setting:
     device: str = "cpu"
     figure: Callable[..., Any] | None = None
 
+    def metadata(self, learner: str, **own: Any) -> dict[str, Any]:
+        """What weights say of the training that they come from: these entries, and what all learners have."""
+        return {"learner": learner, "seed": self.seed, "rules": self.dealing, **own}
+
     @property
     def evaluation_seed(self) -> int:
         """The seed that matches, and other measurements, derive theirs from."""
@@ -115,7 +119,7 @@ class Learner(ABC):
         """Whether a step that takes many goes on: up to `last`, and until the training is interrupted."""
         return self.steps_done < last and not self.stopping
 
-    def pieces(self, size: int) -> Iterator[tuple[int, int]]:
+    def pieces(self, size: int = 10_000) -> Iterator[tuple[int, int]]:
         """(first, last) steps up to the next checkpoint, so many at a time; who asks for the next has done them."""
         checkpoint = self.next_checkpoint()
         while self.learns_until(checkpoint):

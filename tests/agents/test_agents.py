@@ -78,7 +78,9 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run folder with both networks of `network_agent`."""
     folder = tmp_path_factory.mktemp("run")
     agent = network_agent()
-    save_weights(folder / "weights.safetensors", agent.discard_q.network, agent.play_q.network, {"rules": "acc"})
+    save_weights(
+        folder / "weights.safetensors", {"rules": "acc"}, discard=agent.discard_q.network, play=agent.play_q.network
+    )
     return folder
 
 
@@ -86,7 +88,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def play_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run folder without a discard network."""
     folder = tmp_path_factory.mktemp("play_only")
-    save_weights(folder / "weights.safetensors", None, network_agent().play_q.network, {"rules": "acc"})
+    save_weights(folder / "weights.safetensors", {"rules": "acc"}, discard=None, play=network_agent().play_q.network)
     return folder
 
 
@@ -125,12 +127,14 @@ def test_discards_of_another_kind_of_agent(play_only: Path, name: str) -> None:
 
 def test_the_discard_agent_that_a_checkpoint_names(tmp_path: Path) -> None:
     play_q, metadata = network_agent().play_q.network, {"rules": "acc", "discards_by": "hand_max_avg"}
-    save_weights(tmp_path / "weights.safetensors", None, play_q, metadata)
+    save_weights(tmp_path / "weights.safetensors", metadata, discard=None, play=play_q)
     discards, _ = observations(60, 803)
     assert (make_agent(tmp_path).discard(discards) == make_agent("hand_max_avg").discard(discards)).all()
     other = make_agent({"name": "q_network", "path": str(tmp_path), "discards": "greedy"})
     assert (other.discard(discards) == make_agent("greedy").discard(discards)).all()
-    save_weights(tmp_path / "both.safetensors", network_agent().discard_q.network, play_q, {"discards_by": None})
+    save_weights(
+        tmp_path / "both.safetensors", {"discards_by": None}, discard=network_agent().discard_q.network, play=play_q
+    )
     assert make_agent(tmp_path / "both.safetensors").discards_by is None
 
 

@@ -25,6 +25,7 @@ from deepcrib.game.engine import Games, IllegalActionError
 from deepcrib.game.engine.turns import Turns
 from deepcrib.matches import play_match
 from deepcrib.search.best_response import BestResponseAgent
+from tests.support.turns import settle
 
 CODE = """
 import numpy as np
@@ -254,7 +255,7 @@ def first_discards(count: int) -> Any:
 def test_fractions_are_not_cut_off() -> None:
     games = Games(range(4), 1)
     turns = Turns(games)
-    turns.settle()
+    settle(turns)
     with pytest.raises(IllegalActionError, match="choices are float64, expected whole numbers"):
         turns.choose(np.arange(4), [0.5] * 4)
     with pytest.raises(IllegalActionError, match="choices are float64, expected whole numbers"):

@@ -20,7 +20,7 @@ from deepcrib.errors import UserError
 from deepcrib.files.trust import UntrustedError
 from deepcrib.files.weights import CheckpointError, read_weights, write_weights
 from deepcrib.networks import PlayNetworkConfig, make_play_network
-from deepcrib.networks.checkpoints import save_policy
+from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import make_play_encoder
 
 PACKAGED = {
@@ -36,7 +36,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     make_agent("hand_max_avg").save(folder / "weighted.safetensors")
     spec = make_play_encoder("afterstate").spec
     policy = make_play_network(PlayNetworkConfig("mlp", hidden=[4]), spec)
-    save_policy(folder / "policy_network.safetensors", policy, {"discards_by": "greedy"})
+    save_weights(folder / "policy_network.safetensors", {"discards_by": "greedy"}, policy=policy)
     made = {name: folder / f"{name}.safetensors" for name in ("weighted", "policy_network")}
     return made | {name: packaged_weights()[stem] for name, stem in PACKAGED.items()}
 

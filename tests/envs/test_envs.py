@@ -31,6 +31,7 @@ from deepcrib.game.policies import POLICIES
 from deepcrib.matches import play_match
 from tests.support import brute_force, reference
 from tests.support.hidden import shuffled_behind
+from tests.support.turns import settle
 
 PLAYERS = (2, 3, 4)
 COMPILED_PLAYERS = (2, 3, pytest.param(4, marks=pytest.mark.slow))  # each compiles its own kernels, half a minute
@@ -57,7 +58,7 @@ def seen_by(games: Games, rows: np.ndarray, seats: np.ndarray) -> tuple[np.ndarr
 def decisions(games: Games) -> Any:
     """Every decision of games, asked seat by seat: (rows, the engine's observation)."""
     turns = Turns(games)
-    turns.settle()
+    settle(turns)
     while (turns.phase != OVER).any():
         for phase, observe in ((DISCARD, turns.discard_observation), (PLAY, turns.play_observation)):
             rows = np.flatnonzero(turns.phase == phase)
@@ -65,7 +66,7 @@ def decisions(games: Games) -> Any:
                 shown = observe(rows)
                 yield rows, shown
                 turns.choose(rows, reference.by_key(shown))
-                turns.settle(rows)
+                settle(turns, rows)
 
 
 def ones(vector: np.ndarray, spec: Any, block: str) -> list[list[int]]:

@@ -7,6 +7,7 @@ from deepcrib.agents import make_agent
 from deepcrib.game.engine import Games, IllegalActionError, Turns
 from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PLAY, SHOW, STARTER, begin_game
 from deepcrib.matches import play_hand
+from tests.support.turns import settle
 
 
 def ask(turns: Turns, agent) -> None:
@@ -14,11 +15,11 @@ def ask(turns: Turns, agent) -> None:
     rows = np.flatnonzero(turns.phase == DISCARD)
     if len(rows):
         turns.choose(rows, agent.discard(turns.discard_observation(rows)))
-        turns.settle(rows)
+        settle(turns, rows)
     rows = np.flatnonzero(turns.phase == PLAY)
     if len(rows):
         turns.choose(rows, agent.play(turns.play_observation(rows)))
-        turns.settle(rows)
+        settle(turns, rows)
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -31,7 +32,7 @@ def test_seat_by_seat_is_the_same_game_as_phase_by_phase(num_players: int, stop:
     while len(phased.unfinished):
         play_hand(phased, [agent], seating)
     turns = Turns(asked)
-    turns.settle()
+    settle(turns)
     while (turns.phase != OVER).any():
         assert ((turns.phase == DISCARD) | (turns.phase == PLAY) | (turns.phase == OVER)).all()
         ask(turns, agent)
@@ -60,7 +61,7 @@ def test_choices_out_of_turn_are_refused() -> None:
     turns = Turns(Games([7], 2))
     with pytest.raises(IllegalActionError, match="game 7: nobody chooses now .deal."):
         turns.choose(np.array([0]), [0])
-    turns.settle()
+    settle(turns)
     with pytest.raises(IllegalActionError, match="discard action 15 is not one of 0..14"):
         turns.choose(np.array([0]), [15])
 
@@ -68,13 +69,13 @@ def test_choices_out_of_turn_are_refused() -> None:
 def test_a_record_begins_anew_as_a_new_game_does() -> None:
     used, fresh = Games([1], 4), Games([8], 4)
     turns = Turns(used)
-    turns.settle()
+    settle(turns)
     for _ in range(30):
         ask(turns, make_agent("greedy"))
     begin_game(used.state.view(np.ndarray)[0], 8, 4, -1)
     again, first = Turns(used), Turns(fresh)
-    again.settle()
-    first.settle()
+    settle(again)
+    settle(first)
     assert (again.discard_observation(np.array([0])).hand == first.discard_observation(np.array([0])).hand).all()
     for name in ("game", "dealer", "scores", "points", "counts", "kept", "starter", "turn", "hand_number"):
         assert (used.state[name] == fresh.state[name]).all(), name

@@ -40,10 +40,14 @@ def networks(discard=("mlp", "afterstate"), play=("mlp", "afterstate"), scores=F
     )
 
 
+def named(pair):
+    return dict(zip(("discard", "play"), pair, strict=True))
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "agent.safetensors"
-    save_weights(path, *networks(), METADATA)
+    save_weights(path, METADATA, **named(networks()))
     return path
 
 
@@ -67,7 +71,7 @@ def refusal(path: Path, read=load_weights) -> str:
 )
 def test_saved_networks_give_the_same_values(tmp_path: Path, discard, play, scores: bool) -> None:
     saved = networks(discard, play, scores)
-    save_weights(tmp_path / "x.safetensors", *saved, METADATA)
+    save_weights(tmp_path / "x.safetensors", METADATA, **named(saved))
     loaded = load_weights(str(tmp_path / "x.safetensors"))
     assert loaded.metadata == METADATA
     for before, after, encoder in (
@@ -83,17 +87,17 @@ def test_saved_networks_give_the_same_values(tmp_path: Path, discard, play, scor
 
 def test_one_of_the_networks_may_be_absent(tmp_path: Path) -> None:
     discard, play = networks()
-    save_weights(tmp_path / "play.safetensors", None, play, {})
+    save_weights(tmp_path / "play.safetensors", {}, discard=None, play=play)
     loaded = load_weights(tmp_path / "play.safetensors")
     assert loaded.discard_network is None and loaded.discard_encoder is None
     assert loaded.play_network is not None
-    save_weights(tmp_path / "discard.safetensors", discard, None, {})
+    save_weights(tmp_path / "discard.safetensors", {}, discard=discard, play=None)
     assert load_weights(tmp_path / "discard.safetensors").play_encoder is None
 
 
 def test_a_run_folder_stands_for_its_final_checkpoint(tmp_path: Path) -> None:
     assert "holds no weights.safetensors" in refusal(tmp_path)
-    save_weights(tmp_path / formats.WEIGHTS_FILE, *networks(), METADATA)
+    save_weights(tmp_path / formats.WEIGHTS_FILE, METADATA, **named(networks()))
     assert load_weights(tmp_path).metadata == METADATA
     assert os.listdir(tmp_path) == [formats.WEIGHTS_FILE]  # no temporary file is left
 
@@ -160,7 +164,7 @@ def test_a_checkpoint_that_leaves_decisions_to_itself_is_refused(tmp_path: Path,
     """By itself, or by way of another one."""
     files = [tmp_path / f"{number}.safetensors" for number in range(links)]
     for number, file in enumerate(files):
-        save_weights(file, None, networks()[1], {"discards_by": str(files[number - 1])})
+        save_weights(file, {"discards_by": str(files[number - 1])}, discard=None, play=networks()[1])
     with pytest.raises(AgentError, match=f"{files[0]}: discards_by comes back to this file"):
         make_agent(str(files[0]))
 
@@ -172,7 +176,7 @@ def test_a_full_disk_leaves_the_old_checkpoint(path: Path, monkeypatch: pytest.M
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    for write in (lambda: save_weights(path, *networks(), {}), lambda: save_state(path, {})):
+    for write in (lambda: save_weights(path, {}, **named(networks())), lambda: save_state(path, {})):
         with pytest.raises(RunError, match=r"cannot write .*agent.safetensors: No space left on device"):
             write()
     assert path.read_bytes() == before
@@ -184,7 +188,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"cannot write .*file.x\.pt: Not a directory"):
         save_state(tmp_path / "file" / "x.pt", {})
     with pytest.raises(RunError, match=r"cannot write .*none.x\.pt: No such file"):
-        save_weights(tmp_path / "none" / "x.pt", *networks(), {})
+        save_weights(tmp_path / "none" / "x.pt", {}, **named(networks()))
 
 
 def test_a_training_state_comes_back(tmp_path: Path) -> None:

@@ -308,7 +308,7 @@ def test_distributions_that_can_be_counted_are_learned(algorithm: str, backup: d
 def test_a_checkpoint_brings_its_heads_back(tmp_path: Path, hands: Trajectories, head: str) -> None:
     play = learner("play", "mlp", head=head, atoms_low=-9, atoms_high=8)
     discard = learner("discard", "mlp", head=head)
-    save_weights(tmp_path / "w.safetensors", discard.network, play.network, {})
+    save_weights(tmp_path / "w.safetensors", {}, discard=discard.network, play=play.network)
     found = load_weights(tmp_path / "w.safetensors")
     assert found.play_network.config == play.network.config and found.discard_network.config == discard.network.config
     for part, kept, network in (("play", play, found.play_network), ("discard", discard, found.discard_network)):

@@ -22,7 +22,7 @@ from deepcrib.learners.registry import LEARNERS, find_learner
 from deepcrib.learners.replay.rewards import DISCARD_REWARDS, PLAY_REWARDS
 from deepcrib.learners.replay.targets import ALGORITHMS
 from deepcrib.networks import DISCARD_NETWORKS, HEADS, PLAY_NETWORKS, PlayNetworkConfig, make_play_network
-from deepcrib.networks.checkpoints import save_policy, save_weights
+from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import DISCARD_ENCODERS, PLAY_ENCODERS, make_play_encoder
 from tests.support.checkpoints import load_weights
 from tests.support.commands import refused
@@ -131,9 +131,9 @@ def test_hostile_weights_import_nothing(there: Path, tmp_path: Path, code: str, 
     network = make_play_network(PlayNetworkConfig("mlp", [8]), make_play_encoder("basic").spec)
     file = tmp_path / "weights.safetensors"
     if kind == "policy":
-        save_policy(file, network, {"discards_by": "greedy"})
+        save_weights(file, {"discards_by": "greedy"}, policy=network)
     else:
-        save_weights(file, None, network, {"discards_by": "greedy"})
+        save_weights(file, {"discards_by": "greedy"}, discard=None, play=network)
     saved = read_weights(file)
     agent = code if place == "agent" else saved.agent
     if place != "agent":
@@ -153,7 +153,7 @@ def test_a_file_allows_no_code(there: Path, tmp_path: Path) -> None:
     network = make_play_network(PlayNetworkConfig("mlp", [8]), make_play_encoder("basic").spec)
     shutil.copytree("run", tmp_path / "run")
     file = tmp_path / "weights.safetensors"
-    save_weights(file, None, network, {"discards_by": {"path": "run", "plugins": NAMED}})
+    save_weights(file, {"discards_by": {"path": "run", "plugins": NAMED}}, discard=None, play=network)
     with pytest.raises(UntrustedError, match=f"^{file}: discards_by names own_parts:Residual"):
         make_agent(file)
     assert not imported()

@@ -32,7 +32,7 @@ from deepcrib.jobs import JOBS, play
 from deepcrib.jobs.hydra.schema import register_schema, variants_of
 from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.networks import PlayNetworkConfig, make_play_network
-from deepcrib.networks.checkpoints import save_policy, save_weights
+from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import make_play_encoder
 from deepcrib.records import GameWriter, Player, find_files
 from tests.support.commands import refused
@@ -112,7 +112,7 @@ def network() -> Any:
 
 def weights(path: Path, spec: Any) -> Path:
     """A play network whose file names who discards."""
-    save_weights(path, None, network(), {"rules": "acc", "discards_by": spec})
+    save_weights(path, {"rules": "acc", "discards_by": spec}, discard=None, play=network())
     return path
 
 
@@ -161,7 +161,7 @@ def contents(folder: Path) -> dict[str, Any]:
 def test_weights_name_no_code(here: Path, spec: Any, saved: str) -> None:
     file = here / "got" / "weights.safetensors"
     if saved == "policy":
-        save_policy(file, network(), {"discards_by": spec})
+        save_weights(file, {"discards_by": spec}, policy=network())
     else:
         weights(file, spec)
     for place in (file, file.parent, {"path": str(file)}, {"name": "minimax", "discards": str(file)}):

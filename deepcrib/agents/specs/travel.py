@@ -16,7 +16,7 @@ from typing import Any
 from deepcrib.agents.specs.registry import BUILDERS, LOADED, is_name
 from deepcrib.files import write_atomic
 from deepcrib.files.trust import FromFile, UntrustedError, is_trusting, lies_in, refused, trusting
-from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, read_weights
+from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, read_weights
 from deepcrib.plugins import is_place
 
 KEPT = "agents"
@@ -122,7 +122,7 @@ def _copy(file: Path, content: bytes, target: Path) -> None:
         return text
 
     with suppress(CheckpointError):  # of another format, which names none
-        for said in other_agents(read_weights(file)).values():
+        if said := read_weights(file).discards_by:
             _each_text(said.spec, follow)
 
 

@@ -29,7 +29,7 @@ from deepcrib.evaluation.league.tournament import pairing_seed
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.files.runs import read_json, write_json
 from deepcrib.files.trust import FromFile
-from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, read_weights
+from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, read_weights
 from deepcrib.kernels import seconds_running
 from deepcrib.kernels.sources import source_hash
 from deepcrib.matches import Progress, play_match
@@ -171,7 +171,8 @@ def identity(spec: Any) -> Any:
     except OSError:  # no file: a word
         return spec
     with contextlib.suppress(CheckpointError):  # no checkpoint: another error will say so
-        found |= {part: identity(other) for part, other in other_agents(read_weights(file)).items()}
+        if said := read_weights(file).discards_by:
+            found["discards_by"] = identity(said)
     return found
 
 

@@ -104,17 +104,8 @@ def phase_rows(part: Part, games: np.ndarray, hands: int, phases: np.ndarray, se
 
 @jit
 def step_rows(
-    part: Part,
-    games: np.ndarray,
-    rows: np.ndarray,
-    seed: int,
-    random_dealer: bool,
-    stop: bool,
-    hands: int,
-    until_choice: bool,
+    part: Part, games: np.ndarray, rows: np.ndarray, seed: int, random_dealer: bool, stop: bool, hands: int
 ) -> None:
-    """`step_on` in games `rows`; until_choice: until a seat must choose, or the episode is over."""
+    """`step_on` in games `rows`."""
     for r in range(*part):
-        moved = True
-        while moved:
-            moved = step_on(games[rows[r]], seed, random_dealer, stop, hands) and until_choice
+        step_on(games[rows[r]], seed, random_dealer, stop, hands)

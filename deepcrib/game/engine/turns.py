@@ -13,7 +13,7 @@ from deepcrib.kernels.workers import run_rows
 
 
 class Turns:
-    """Drives `Games` seat by seat: `choose` for the seat that must, `step` or `settle` for what takes no choice.
+    """Drives `Games` seat by seat: `choose` for the seat that must, `step` for what takes no choice.
 
     Args:
         games: the games, in any state.
@@ -54,11 +54,11 @@ class Turns:
 
     def step(self, rows: Rows) -> None:
         """One step that takes no choice (deal, starter, show) in each of the games that wait for one."""
-        self._step(rows, until_choice=False)
-
-    def settle(self, rows: Rows | None = None) -> None:
-        """Such steps in games `rows` (by default all) until a seat must choose or the episode is over."""
-        self._step(np.arange(len(self)) if rows is None else rows, until_choice=True)
+        g = self.games
+        run_rows(
+            phases.step_rows, len(rows), g.records, rows, g.seed, g.random_dealer, g.stop_at_121, self.hands, piece=256
+        )
+        self.look()
 
     def discard_observation(self, rows: Rows) -> DiscardObservation:
         """What the seats that must discard see."""
@@ -67,16 +67,6 @@ class Turns:
     def play_observation(self, rows: Rows) -> PlayObservation:
         """What the seats that must play see."""
         return self.games.play_observation(rows)
-
-    def _step(self, rows: Rows, until_choice: bool) -> None:
-        g = self.games
-        rules = g.seed, g.random_dealer, g.stop_at_121, self.hands
-        stepwise = until_choice and g.past is not None  # a hand is noted before the next is dealt
-        while True:
-            run_rows(phases.step_rows, len(rows), g.records, rows, *rules, until_choice and not stepwise, piece=256)
-            self.look()
-            if not (stepwise and np.isin(self.phase[rows], (phases.DEAL, phases.STARTER, phases.SHOW)).any()):
-                break
 
     def look(self) -> None:
         """Read phase and seat anew, after `games` has been changed by other means."""

@@ -133,17 +133,9 @@ class EvolutionLearner(Learner):
     def agent(self, player: int = 0) -> EvolutionaryAgent:
         """One of the players as an agent."""
         options = self.options
-        metadata = {
-            "learner": options.name,
-            "generations": self.steps_done,
-            "deals": self.deals,
-            "seed": self.setting.seed,
-            "rules": self.setting.dealing,
-            "update": options.update,
-            "cards": options.cards,
-            "score": options.score,
-            "player": player,
-        }
+        chosen = {name: getattr(options, name) for name in ("update", "cards", "score")}
+        own = {"generations": self.steps_done, "deals": self.deals, "player": player, **chosen}
+        metadata = self.setting.metadata(options.name, **own)
         return EvolutionaryAgent("trained", self.weights[player].copy(), metadata)
 
     def finish(self, folder: Path) -> dict[str, Any]:

@@ -6,7 +6,6 @@ equals win one half each. A mutant that wins enough draws the champion a small s
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
 
@@ -65,34 +64,24 @@ class HillClimbLearner(Learner):
             refuse_unread(options, ("discards_by",), "learner.climb=play")
         self.options, self.unit, self.contests, self.moves = options, options.unit, 0, 0
         self.num_steps, self.checkpoint_every = options.games, options.checkpoint_every
-        self._functions: dict[str, QFunction] = {}
+        discard_q = None
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(setting.seed, NETWORKS))
             if options.climb == "both":
                 discard = make_discard_encoder(state.discard, scores=state.scores)
-                network = make_discard_network(discard_network, discard.spec)
-                self._functions["discard"] = QFunction(discard, network, setting.device)
+                discard_q = QFunction(discard, make_discard_network(discard_network, discard.spec), setting.device)
             play = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
-            self._functions["play"] = QFunction(play, make_play_network(play_network, play.spec), setting.device)
-        self._discards_by = None if options.climb == "both" else make_agent(options.discards_by, setting.device)
-        start = torch.nn.utils.parameters_to_vector(self._parameters(self._functions)).detach().cpu().numpy()
+            play_q = QFunction(play, make_play_network(play_network, play.spec), setting.device)
+        discards_by = None if options.climb == "both" else make_agent(options.discards_by, setting.device)
+        self._first = QNetworkAgent(discard_q, play_q, discards_by=discards_by)
+        start = torch.nn.utils.parameters_to_vector(_parameters(self._first)).detach().cpu().numpy()
         self.champion: Vector = start.astype(np.float64) if options.start == "random" else np.zeros(len(start))
 
-    @staticmethod
-    def _parameters(functions: dict[str, QFunction]) -> list[torch.nn.Parameter]:
-        return [parameter for function in functions.values() for parameter in function.network.parameters()]
-
-    def player(self, vector: Vector) -> Agent:
+    def player(self, vector: Vector) -> QNetworkAgent:
         """The agent of weights, rounded to single precision."""
-        functions = {
-            part: QFunction(one.encoder, copy.deepcopy(one.network), one.device)
-            for part, one in self._functions.items()
-        }
-        torch.nn.utils.vector_to_parameters(torch.from_numpy(vector.astype(np.float32)), self._parameters(functions))
-        for function in functions.values():
-            function.network.eval()
-        discard, play = functions.get("discard"), functions["play"]
-        return QNetworkAgent(discard, play, name="climbing", discards_by=self._discards_by)
+        player = self._first.frozen("climbing")
+        torch.nn.utils.vector_to_parameters(torch.from_numpy(vector.astype(np.float32)), _parameters(player))
+        return player
 
     @property
     def checkpoint_number(self) -> int:
@@ -138,27 +127,23 @@ class HillClimbLearner(Learner):
         self.steps_done += games
         return share
 
-    def agent(self) -> Agent:
+    def agent(self) -> QNetworkAgent:
         """The champion."""
         return self.player(self.champion)
 
     def save(self, path: Path) -> None:
         """Write the champion, and beside it the agent that discards for it."""
-        champion: Any = self.player(self.champion)
-        metadata: dict[str, Any] = {
-            "learner": self.options.name,
-            "climb": self.options.climb,
-            "unit": self.options.unit,
-            "games": self.steps_done,
-            "contests": self.contests,
-            "moves": self.moves,
-            "seed": self.setting.seed,
-            "rules": self.setting.dealing,
-        }
-        if self.options.climb == "play":
-            metadata["discards_by"] = kept_spec(self.options.discards_by, path.parent)
-        discard = None if champion.discard_q is None else champion.discard_q.network
-        save_weights(path, discard, champion.play_q.network, metadata)
+        options, champion = self.options, self.player(self.champion)
+        own: dict[str, Any] = {"climb": options.climb, "unit": options.unit, "games": self.steps_done}
+        own |= {"contests": self.contests, "moves": self.moves}
+        if options.climb == "play":
+            own["discards_by"] = kept_spec(options.discards_by, path.parent)
+        networks: dict[str, Any] = {part: one.network for part, one in champion.functions.items()}
+        save_weights(path, self.setting.metadata(options.name, **own), **{"discard": None, **networks})
+
+
+def _parameters(player: QNetworkAgent) -> list[torch.nn.Parameter]:
+    return [parameter for one in player.functions.values() for parameter in one.network.parameters()]
 
 
 def hands_share(agents: tuple[Agent, Agent], pairs: int, seed: int, first: int = 0) -> float:

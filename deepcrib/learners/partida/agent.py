@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.asking import require_probabilities
+from deepcrib.agents.asking import OthersDiscards
 from deepcrib.agents.base import Agent, AgentError
 from deepcrib.agents.masks import PlaysByMask
 from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NO_CARD, rank_of, value_of_rank
-from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
+from deepcrib.game.observations import PlayColumns, PlayObservation
 from deepcrib.game.rules import HAND_SIZE, add_rank, is_legal_play, pack_series, play_points
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -76,28 +76,18 @@ def make_form(inputs: int, encoding: str, target: str) -> Form:
     return Form(inputs, ENCODINGS[encoding], target == "rest")
 
 
-class PartidaAgent(PlaysByMask):
+class PartidaAgent(OthersDiscards, PlaysByMask):
     """Plays the card after which its network of 12 inputs sees the highest value, ties uniform; discards as another.
 
     The network of 16 inputs sees hidden cards and makes no agent. For two players.
     """
 
-    num_players = frozenset({2})
-
     def __init__(self, name: str, layers: Layers, metadata: Mapping[str, Any], discards: Agent) -> None:
         """metadata: has `inputs`, `encoding` and `target`. Raises AgentError where it sees hidden cards."""
-        self.name, self.layers, self.metadata, self.discards = name, layers, dict(metadata), discards
+        self.name, self.layers, self.metadata, self.discards_by = name, layers, dict(metadata), discards
         self.form = make_form(metadata["inputs"], metadata["encoding"], metadata["target"])
         if self.form.inputs != min(INPUTS):
             raise AgentError(f"{name}: a network that sees the opponent's cards is no agent (expected 12 inputs)")
-
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] discard actions."""
-        return self.discards.discard(observation)
-
-    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
-        """[N, 15] of the agent that discards. Raises AgentError where it gives none."""
-        return require_probabilities(self.discards).discard_probabilities(observation)
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4] values in points, -inf where a slot may not be played."""

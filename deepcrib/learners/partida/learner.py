@@ -126,15 +126,8 @@ class PartidaLearner(Learner):
 
     def _metadata(self) -> dict[str, Any]:
         options = self.options
-        return {
-            "learner": options.name,
-            **self.sort,
-            "opponent": "greedy",
-            "sessions": self.steps_done,
-            "games_per_fit": options.games_per_fit,
-            "seed": self.setting.seed,
-            "rules": self.setting.dealing,
-        }
+        own = {"opponent": "greedy", "sessions": self.steps_done, "games_per_fit": options.games_per_fit}
+        return self.setting.metadata(options.name, **own, **self.sort)
 
 
 def layers_of(network: MLP) -> Layers:

@@ -22,7 +22,7 @@ from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks import PlayNetworkConfig, make_play_network
-from deepcrib.networks.checkpoints import save_policy
+from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import make_play_encoder
 from deepcrib.training.learner import Learner, Metrics, Setting
 
@@ -104,15 +104,9 @@ class PolicyLearner(Learner):
 
     def save(self, path: Path) -> None:
         """Write the policy."""
-        metadata = {
-            "rules": self.setting.dealing,
-            "learner": self.options.name,
-            "seed": self.setting.seed,
-            "iteration": self.steps_done,
-            "hands": self.hands,
-            "discards_by": kept_spec(self.options.discard_agent, path.parent),
-        }
-        save_policy(path, self.policy().network, metadata)
+        discards_by = kept_spec(self.options.discard_agent, path.parent)
+        own = {"iteration": self.steps_done, "hands": self.hands, "discards_by": discards_by}
+        save_weights(path, self.setting.metadata(self.options.name, **own), policy=self.policy().network)
 
     def state_dict(self) -> dict[str, Any]:
         """Networks and what is remembered."""

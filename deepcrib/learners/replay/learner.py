@@ -32,14 +32,8 @@ from deepcrib.learners.replay.options import (
 )
 from deepcrib.learners.replay.play import Episodes
 from deepcrib.learners.replay.update import LearnedNetwork, learn_side_by_side
-from deepcrib.networks import (
-    DiscardNetworkConfig,
-    PlayNetworkConfig,
-    QNetwork,
-    checkpoints,
-    make_discard_network,
-    make_play_network,
-)
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, make_discard_network, make_play_network
+from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.training.learner import Learner, Metrics, Setting
 
@@ -179,18 +173,16 @@ class ReplayLearner(Learner):
 
     def save(self, path: Path) -> None:
         """Write the weights of both networks."""
-        metadata = {
-            "rules": self.setting.dealing,
-            "learner": self.options.name,
-            "algorithm": self.algorithm.name,
-            "reward_play": self.reward.play,
-            "reward_discard": self.reward.discard,
-            "seed": self.setting.seed,
-            "iteration": self.steps_done,
-            "hands": self.hands,
-            "discards_by": kept_spec(self.options.discard_agent, path.parent),
-        }
-        checkpoints.save_weights(path, self.discard.network if self.discard else None, self.play.network, metadata)
+        metadata = self.setting.metadata(
+            self.options.name,
+            algorithm=self.algorithm.name,
+            reward_play=self.reward.play,
+            reward_discard=self.reward.discard,
+            iteration=self.steps_done,
+            hands=self.hands,
+            discards_by=kept_spec(self.options.discard_agent, path.parent),
+        )
+        save_weights(path, metadata, discard=self.discard.network if self.discard else None, play=self.play.network)
 
     def state_dict(self) -> dict[str, Any]:
         """Networks, optimisers, buffer and past players."""

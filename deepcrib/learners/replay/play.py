@@ -6,7 +6,6 @@ against agents that play well-known strategies "to train the learning agent to b
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, make_agent, require_players
-from deepcrib.agents.q_network import QFunction, QNetworkAgent
+from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.randomness import SELF_PLAY, derive
 from deepcrib.kernels.workers import num_workers
@@ -129,7 +128,7 @@ class Pool:
     def remember(self, iteration: int, player: QNetworkAgent) -> None:
         """Take the player in as it is after so many iterations, if it is its turn; the oldest leaves a full pool."""
         if None in self.opponents and iteration % self.options.past_every == 0:
-            self.past[iteration] = frozen(player, iteration)
+            self.past[iteration] = player.frozen(f"past {iteration}")
             for oldest in list(self.past)[: -self.options.past_kept]:
                 del self.past[oldest]
 
@@ -141,7 +140,7 @@ class Pool:
         """Take over the past players of a saved state; networks are made like the learner's, `player`."""
         self.past = {}
         for saved in state:
-            past = self.past[saved["iteration"]] = frozen(player, saved["iteration"])
+            past = self.past[saved["iteration"]] = player.frozen(f"past {saved['iteration']}")
             for part, function in past.functions.items():
                 function.network.load_state_dict(saved[part])
             require_like(saved, {"iteration": 0, **_weights(past)}, "a past player")
@@ -151,16 +150,6 @@ def _opponent(spec: Any, device: str) -> Agent:
     agent = make_agent(spec, device)
     require_players(agent, 2)
     return agent
-
-
-def frozen(player: QNetworkAgent, iteration: int) -> QNetworkAgent:
-    """A copy as the player is now, which plays what it values most; learning leaves it as it is."""
-    copies = {
-        part: QFunction(function.encoder, copy.deepcopy(function.network).eval(), function.device)
-        for part, function in player.functions.items()
-    }
-    discards_by = player.discards_by
-    return QNetworkAgent(copies.get("discard"), copies.get("play"), name=f"past {iteration}", discards_by=discards_by)
 
 
 def _weights(player: QNetworkAgent) -> dict[str, Any]:

@@ -115,23 +115,6 @@ def _dealt_and_thrown(observation: PlayObservation) -> tuple[NDArray[np.int64], 
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
-class PlayTurn(NamedTuple):
-    """What a player that must play a card knows.
-
-    deal: its own cards. left [4]: those not yet played, in their slots. history, seats [8]: the n cards played, and by
-    whom. series_count: the points of the cards of the series.
-    """
-
-    deal: Deal
-    left: np.ndarray
-    starter: int
-    history: np.ndarray
-    seats: np.ndarray
-    n: int
-    seat: int
-    series_count: int
-
-
 @jit
 def fill_discard_values(net: StateValue, hand: np.ndarray, means: np.ndarray, deal: Deal, values: np.ndarray) -> None:
     """values [15]: of the states after each discard of a sorted hand [6] with means [15, 3]; `deal` is overwritten."""
@@ -144,22 +127,24 @@ def fill_discard_values(net: StateValue, hand: np.ndarray, means: np.ndarray, de
 
 
 @jit
-def fill_slot_values(net: StateValue, turn: PlayTurn, values: np.ndarray, points: np.ndarray) -> None:
-    """values [4]: of each card left (-inf where it may not be played); points [4]: those that it makes at once.
+def fill_slot_values(
+    net: StateValue, now: State, left: np.ndarray, count: int, values: np.ndarray, points: np.ndarray
+) -> None:
+    """values [4]: of each card left [4] (-inf where it may not be played); points [4]: those that it makes at once.
 
-    The n-th entries of history and seats are overwritten.
+    now: what its player knows, before it. count: of the series. The n-th entries of history and seats are overwritten.
     """
     places, x, units = np.empty(MOST_INPUTS, dtype=np.int64), np.empty(MOST_INPUTS), np.empty(net.units)
     values[:] = -np.inf
     points[:] = 0
-    history, seats, n = turn.history, turn.seats, turn.n
+    deal, starter, history, seats, n, seat = now
     for slot in range(HAND_SIZE):
-        if not is_legal_play(turn.series_count, turn.left[slot]):
+        if not is_legal_play(count, left[slot]):
             continue
-        history[n], seats[n] = turn.left[slot], turn.seat
-        series, total, _, _ = read_plays(history, seats, n + 1, turn.seat)
+        history[n], seats[n] = left[slot], seat
+        series, total, _, _ = read_plays(history, seats, n + 1, seat)
         points[slot] = play_points(series, total)
-        state = State(turn.deal, turn.starter, history, seats, n + 1, turn.seat)
+        state = State(deal, starter, history, seats, n + 1, seat)
         filled = fill_entries(net.kind, state, places, x)
         values[slot] = forward(net.weights, net.sizes, places, x, filled, units)
         if net.added:
@@ -191,6 +176,5 @@ def _value_plays(
         while n < PLAYS and o.history[r, n] >= 0:
             n += 1
         history, seats = o.history[r].astype(np.int64), o.history_seats[r].astype(np.int64)
-        turn = PlayTurn(deal, o.hand[r], o.starter[r], history, seats, n, o.seat[r], o.counts[r])
-        points = np.empty(HAND_SIZE, dtype=np.int64)
-        fill_slot_values(net, turn, values[r], points)
+        now, points = State(deal, o.starter[r], history, seats, n, o.seat[r]), np.empty(HAND_SIZE, dtype=np.int64)
+        fill_slot_values(net, now, o.hand[r], o.counts[r], values[r], points)

@@ -17,14 +17,7 @@ from deepcrib.game.policies import pick
 from deepcrib.game.randomness import NETWORKS, SELF_PLAY, derive
 from deepcrib.game.rules import HAND_SIZE
 from deepcrib.kernels import jit, seconds_running
-from deepcrib.learners.td.agent import (
-    PlayTurn,
-    StateValue,
-    TdPerceptronAgent,
-    fill_discard_values,
-    fill_slot_values,
-    state_value,
-)
+from deepcrib.learners.td.agent import StateValue, TdPerceptronAgent, fill_discard_values, fill_slot_values, state_value
 from deepcrib.learners.td.features import Deal, State
 from deepcrib.learners.td.inputs import MOST_INPUTS, WIDTHS, discard_means, fill_entries, new_deal, set_discard
 from deepcrib.learners.td.options import TdOptions
@@ -153,8 +146,8 @@ def _learn_hand(g: Game, means: np.ndarray, own: tuple[Deal, Deal], lr: float, r
     start_play(g, False)
     while g.turn >= 0:
         seat, n = int(g.turn), int(g.num_played)
-        turn = PlayTurn(own[seat], g.left[seat], g.starter, history, seats, n, seat, g.count)
-        fill_slot_values(net, turn, values, play_points)
+        now = State(own[seat], g.starter, history, seats, n, seat)
+        fill_slot_values(net, now, g.left[seat], g.count, values, play_points)
         slot = pick(best_or_any(values), decision_key(g, seat, seed))
         at_once = play_points[slot] if net.added else 0
         account = _account(g, seat) + at_once
@@ -189,8 +182,6 @@ def learn_hands(first: int, last: int, inputs: str, run: TdRun) -> np.recarray:
     return table.state
 
 
-_PIECE = 10_000  # hands between two updates of the progress bar
-
 CHARTS = {
     "Learning": {"squared error": "loss/squared_error", "values after the discard": "value/.*"},
     "Throughput": {"hands a second": "speed/hands_per_second"},
@@ -216,7 +207,7 @@ class TdLearner(Learner):
         """Play and learn up to the next checkpoint. Raises DivergenceError where the learning rate is too high."""
         options, start, begin = self.options, self.steps_done, seconds_running()
         run = td_run(self.weights, options, derive(self.setting.seed, SELF_PLAY))
-        for first, last in self.pieces(_PIECE):
+        for first, last in self.pieces():
             learn_hands(first, last, options.inputs, run)
             require_finite(run.trace.totals, options.lr)
         learned, totals = self.steps_done - start, run.trace.totals
@@ -229,7 +220,6 @@ class TdLearner(Learner):
 
     def agent(self) -> TdPerceptronAgent:
         """The player that the weights now make."""
-        options, setting = self.options, self.setting
-        metadata = {"learner": options.name, "hands": self.steps_done, "seed": setting.seed, "rules": setting.dealing}
+        options, metadata = self.options, self.setting.metadata(self.options.name, hands=self.steps_done)
         form = tuple(options.hidden), options.inputs, options.move_points
         return TdPerceptronAgent("trained", self.weights.copy(), *form, metadata)

@@ -27,8 +27,6 @@ from deepcrib.training.learner import Learner, Metrics, Setting
 from deepcrib.training.options import as_numbers
 from deepcrib.training.run_files import require_like
 
-_PIECE = 10_000  # games between two updates of the progress bar
-
 CHARTS = {
     "Weights": {
         "mean weights as pone": "weights_pone/(?!largest$|change$).*",
@@ -69,7 +67,7 @@ class WeightedLearner(Learner):
         """Play and learn up to the next checkpoint."""
         start, begin, before = self.steps_done, seconds_running(), self.pool[0].copy()
         game, run = new_games(np.zeros(1, dtype=np.int64), 2), self.training()
-        for first, last in self.pieces(_PIECE):
+        for first, last in self.pieces():
             self.hands += learn_games(game, first, last, run)
         rate = (self.steps_done - start) / (seconds_running() - begin)
         return {"speed/games_per_second": rate} | _weight_metrics(self.pool[0], before, self.options.strategies)
@@ -90,8 +88,7 @@ class WeightedLearner(Learner):
 
     def agent(self, member: int = 0) -> WeightedAgent:
         """A member of the pool as it is now; without a number, the run's agent."""
-        options, setting = self.options, self.setting
-        metadata = {"learner": options.name, "games": self.steps_done, "seed": setting.seed}
+        options = self.options
         return WeightedAgent(
             "trained",
             self.pool[member].astype(np.float32),
@@ -99,7 +96,7 @@ class WeightedLearner(Learner):
             self.pegging.copy(),
             options.neighbours,
             options.neighbour_share,
-            metadata | {"rules": setting.dealing, "member": member},
+            self.setting.metadata(options.name, games=self.steps_done, member=member),
         )
 
     def finish(self, folder: Path) -> dict[str, Any]:

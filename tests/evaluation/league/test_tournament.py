@@ -252,7 +252,7 @@ def trained(tmp_path: Path) -> Path:
     names = ["checkpoints/games_00000000", "checkpoints/games_00100000", "checkpoints/1000000", "weights"]
     for seed, name in enumerate(names):
         agent = network_agent(seed)
-        save_weights(folder / f"{name}.safetensors", agent.discard_q.network, agent.play_q.network, {})
+        save_weights(folder / f"{name}.safetensors", {}, discard=agent.discard_q.network, play=agent.play_q.network)
     return folder
 
 
