@@ -6,7 +6,7 @@ body that makes features of the input, and a head that reads values from them.
 
 from deepcrib.networks.base import DiscardNetworkConfig, PlayNetworkConfig, QNetwork
 from deepcrib.networks.bodies.feed_forward import FeedForward
-from deepcrib.networks.heads.q_heads import HEADS, CategoricalHead, DuelingHead, Head, ValueHead, project, two_hot
+from deepcrib.networks.heads.q_heads import HEADS, CategoricalHead, DuelingHead, ValueHead, project, two_hot
 from deepcrib.networks.layers import MLP, Convolutions
 from deepcrib.networks.registry import DISCARD_NETWORKS, PLAY_NETWORKS, make_discard_network, make_play_network
 
@@ -20,7 +20,6 @@ __all__ = [
     "DiscardNetworkConfig",
     "DuelingHead",
     "FeedForward",
-    "Head",
     "PlayNetworkConfig",
     "QNetwork",
     "ValueHead",

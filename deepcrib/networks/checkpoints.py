@@ -8,24 +8,19 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import nn
 
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import is_number
 from deepcrib.files.weights import CheckpointError, SavedWeights, cannot_read, write_weights
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, make_discard_network, make_play_network
 from deepcrib.networks.encoders import Encoder, make_discard_encoder, make_play_encoder
-
-Network = TypeVar("Network", bound=nn.Module)
 
 STATE_FORMAT = "deepcrib training state 2"
 ZIP_MAGIC = b"PK\x03\x04"
@@ -62,26 +57,6 @@ def make_networks(saved: SavedWeights, *parts: str) -> list[tuple[QNetwork, Enco
     with saved.unpacking():
         described = saved.plain("networks", saved.metadata["networks"])
         return [_rebuild(saved, part, described[part]) for part in parts]
-
-
-def sketched(make: Callable[[], Network], hidden: Sequence[int], arrays: Mapping[str, NDArray[Any]]) -> Network:
-    """A network of sizes alone, whatever memory its values would take, to hold a file's against them.
-
-    hidden: the sizes of its layers, each of which has an array. Raises ValueError for more, RuntimeError as torch does.
-    """
-    if len(hidden) > len(arrays):
-        raise ValueError(f"{len(hidden):,} hidden layers, which its {len(arrays):,} arrays do not fill")
-    with torch.device("meta"):
-        return make()
-
-
-def filled(sketch: nn.Module, make: Callable[[], Network], arrays: Mapping[str, NDArray[Any]]) -> Network:
-    """A network with the values of arrays, once they fit its sketch. Raises RuntimeError, as torch does."""
-    values = {name: torch.from_numpy(array) for name, array in arrays.items()}
-    sketch.load_state_dict(values, assign=True)
-    network = make()
-    network.load_state_dict(values)
-    return network
 
 
 def save_state(path: Path | str, state: dict[str, Any]) -> None:
@@ -157,7 +132,10 @@ def description(network: QNetwork) -> dict[str, Any]:
 
 
 def _rebuild(saved: SavedWeights, part: str, description: dict[str, Any] | None) -> tuple[QNetwork, Encoder] | None:
-    """Network and encoder of one part as they are described, filled with its tensors."""
+    """Network and encoder of one part as they are described, filled with its tensors.
+
+    They are held against a sketch first, a network of sizes alone, whatever memory its values would take.
+    """
     if description is None:
         return None
     make_encoder, config_class, make_network = _PARTS[part]
@@ -167,8 +145,10 @@ def _rebuild(saved: SavedWeights, part: str, description: dict[str, Any] | None)
         encoder = make_encoder(**description["encoder"])
         network = {name: value for name, value in description["network"].items() if name != "noisy"}  # of old files
         config = config_class(**network)
-        make = partial(make_network, config, encoder.spec)
-        sketch = sketched(make, config.hidden, own)
+        if len(config.hidden) > len(own):
+            raise ValueError(f"{len(config.hidden):,} hidden layers, which its {len(own):,} arrays do not fill")
+        with torch.device("meta"):
+            sketch: QNetwork = make_network(config, encoder.spec)
     except (ValueError, RuntimeError) as error:  # the second is torch's, of sizes that no layer has
         raise CheckpointError(f"{saved.path} needs what this deepcrib does not have: {error}") from error
     if description["spec_hash"] != encoder.spec.hash():
@@ -177,7 +157,11 @@ def _rebuild(saved: SavedWeights, part: str, description: dict[str, Any] | None)
             "in this deepcrib (the channel-spec hash differs)"
         )
     try:
-        return filled(sketch, make, own).eval(), encoder
+        values = {name: torch.from_numpy(array) for name, array in own.items()}
+        sketch.load_state_dict(values, assign=True)
+        made: QNetwork = make_network(config, encoder.spec)
+        made.load_state_dict(values)
+        return made.eval(), encoder
     except RuntimeError as error:
         line = " ".join(str(error).split())
         raise CheckpointError(f"{saved.path}: its {part} tensors do not fit its network: {line[:200]}") from error

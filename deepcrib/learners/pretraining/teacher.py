@@ -43,21 +43,23 @@ class Exploring:
 
     num_players = frozenset({2})
 
-    def __init__(self, discards_by: Agent, plays_by: Agent, discard_epsilon: float, play_epsilon: float) -> None:
-        self.name = f"exploring {plays_by.name}"
-        self.discards_by, self.plays_by = discards_by, plays_by
-        self.discard_epsilon, self.play_epsilon = discard_epsilon, play_epsilon
+    def __init__(self, agent: Agent, epsilon: float, discards_by: Agent | None = None) -> None:
+        """discards_by: who discards in its place, and does not explore: where only the play is learned."""
+        self.name = f"exploring {agent.name}"
+        self.agent, self.epsilon, self.discards_by = agent, epsilon, discards_by
         self._any = make_agent("random")
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
-        own, other = self.discards_by.discard(observation), self._any.discard(observation)
-        return np.where(_explores(observation.key, self.discard_epsilon), other, own)
+        if self.discards_by is not None:
+            return self.discards_by.discard(observation)
+        own, other = self.agent.discard(observation), self._any.discard(observation)
+        return np.where(_explores(observation.key, self.epsilon), other, own)
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""
-        own, other = self.plays_by.play(observation), self._any.play(observation)
-        return np.where(_explores(observation.key, self.play_epsilon), other, own)
+        own, other = self.agent.play(observation), self._any.play(observation)
+        return np.where(_explores(observation.key, self.epsilon), other, own)
 
 
 @jit
@@ -73,8 +75,7 @@ def make_teacher(options: PretrainingOptions, device: str, discards_by: Agent | 
     """The teacher with its exploration; another agent's discards stand where only the play is learned."""
     agent = make_agent(options.teacher, device)
     require_players(agent, 2)
-    epsilon = options.teacher_epsilon
-    return Exploring(discards_by or agent, agent, 0.0 if discards_by else epsilon, epsilon)
+    return Exploring(agent, options.teacher_epsilon, discards_by)
 
 
 class TeacherPretraining(Learner):

@@ -297,7 +297,7 @@ def seen() -> Any:
 def test_a_teacher_makes_its_own_choice_but_for_the_share_that_it_explores(seen: Any) -> None:
     """2,000 decisions: within four deviations (wrong once in 16,000); explored ones are even over the 15."""
     greedy = make_agent("greedy")
-    choices = {share: Exploring(greedy, greedy, share, 0.0).discard(seen) for share in (0.0, 0.3, 1.0)}
+    choices = {share: Exploring(greedy, share).discard(seen) for share in (0.0, 0.3, 1.0)}
     assert (choices[0.0] == greedy.discard(seen)).all()
     other = make_agent("random").discard(seen)
     assert (choices[1.0] == other).all()
