@@ -52,9 +52,8 @@ class QFunction:
         self.network: Any = network.to(self.device)
         self._chunk = _CHUNK if self.device.type == "cpu" else _DEVICE_CHUNK
         self._grouped = isinstance(network, QNetwork) and network.head.grouped
-        by_columns = isinstance(network, FeedForward) and network.reads_columns()
         has_columns = isinstance(encoder, Encoder) and self.device.type == "cpu"
-        self._by_columns = by_columns and has_columns
+        self._by_columns = has_columns and isinstance(network, FeedForward) and network.reads_columns()
 
     @property
     def atoms(self) -> torch.Tensor | None:
@@ -66,7 +65,10 @@ class QFunction:
         """[M] values, in the units of the return that the network was trained on (points)."""
         if self._grouped:
             return np.take_along_axis(self._grouped_values(states), actions[:, None].astype(np.int64), axis=1)[:, 0]
-        return self._in_chunks((len(states),), self._chunk, lambda part: self._values(states[part], actions[part]))
+        indices = self.encoder.indices
+        return self._in_chunks(
+            (len(states),), self._chunk, lambda part: self._values_of(indices(states[part], actions[part]))
+        )
 
     def all_values(
         self, states: NDArray[np.int8], legal: NDArray[np.bool_], distinct: bool = False
@@ -97,13 +99,6 @@ class QFunction:
             )
 
         return self._in_chunks((len(states), len(head.atoms)), self._chunk, probabilities)
-
-    def _values(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> torch.Tensor:
-        """float32 values [M] of the pairs of one piece."""
-        if self._by_columns and len(states) > _FEW:
-            return self._values_of(self.encoder.indices(states, actions))
-        values: torch.Tensor = self.network(self.encoder.encode(states, actions, self.device))
-        return values
 
     def _values_of(self, columns: NDArray[np.int16]) -> torch.Tensor:
         """float32 values [M] of the index columns of one piece."""

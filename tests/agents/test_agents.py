@@ -33,8 +33,11 @@ CHECKPOINT = "CHECKPOINT"
 class ByAction:
     """An encoder of the action alone."""
 
-    def encode(self, states: np.ndarray, actions: np.ndarray, device: object) -> torch.Tensor:
-        return torch.as_tensor(actions, dtype=torch.long, device=device)
+    def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        return actions
+
+    def expand(self, indices: np.ndarray, device: object) -> torch.Tensor:
+        return torch.as_tensor(indices, dtype=torch.long, device=device)
 
 
 class Table(torch.nn.Module):

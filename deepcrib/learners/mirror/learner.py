@@ -8,7 +8,8 @@ from deepcrib.learners.mirror.descent import MirrorDescent
 from deepcrib.learners.mirror.options import MirrorOptions
 from deepcrib.learners.policies.learner import PolicyLearner
 from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
-from deepcrib.learners.policies.plays import plays_with_returns
+from deepcrib.learners.replay.batch import PlayTargets, play_samples
+from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.training.learner import Metrics
@@ -22,6 +23,8 @@ CHARTS = {
     "Throughput": {"hands a second": "speed/hands_per_second"},
 }
 """On the Custom Scalars page of TensorBoard, by category and title: patterns of whole tags."""
+RETURNS = PlayTargets(AlgorithmOptions("monte_carlo"), RewardOptions("margin"), forced=False)
+"""Of a play with a choice: own points less the opponent's to the end of the play."""
 
 
 class MirrorLearner(PolicyLearner):
@@ -48,6 +51,6 @@ class MirrorLearner(PolicyLearner):
         """A pass of both networks over the hands' decisions."""
         options, tau = self.options, self.options.temperature_at(self.steps_done)
         rates = PassRates(options.policy_lr * self.left(), options.value_lr, options.batch_size)
-        samples = plays_with_returns(hands)
+        samples = play_samples(hands, RETURNS, self.core.values.q_function(), 0.0)
         metrics = self.core.learn(samples, rates, tau, seed)
         return metrics | {"schedule/temperature": tau, "schedule/policy_lr": rates.policy_lr}, 2 * len(samples)

@@ -15,10 +15,11 @@ from deepcrib.learners.nfsp.memory import Rows
 from deepcrib.learners.nfsp.options import NfspOptions
 from deepcrib.learners.policies.learner import PolicyLearner
 from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
-from deepcrib.learners.policies.plays import chosen_plays
-from deepcrib.learners.replay.batch import learned_plays
+from deepcrib.learners.replay.batch import learned_plays, skip_forced
+from deepcrib.learners.replay.rewards import margin, next_own
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, learning_games
+from deepcrib.networks.encoders import legal_plays
 from deepcrib.networks.encoders.states import PLAY_BOUNDS, Bounds
 from deepcrib.training.learner import Metrics
 
@@ -85,8 +86,12 @@ _BOUNDS: dict[str, Bounds] = {
 
 
 def transitions_of(hands: Trajectories) -> tuple[Rows, NDArray[np.bool_]]:
-    """The plays of both seats that had a choice, as `FictitiousSelfPlay.learn` takes them."""
-    decisions, rewards, following = chosen_plays(hands)
+    """The plays of both seats that had a choice, as `FictitiousSelfPlay.learn` takes them.
+
+    The reward of a card that has to be played is that of the decision before.
+    """
+    decisions = legal_plays(hands.play_states).sum(axis=2) > 1
+    rewards, following = skip_forced(margin(hands.play_points, hands.play_seats), next_own(hands.play_seats), decisions)
     rows, plays = np.nonzero(decisions)
     later = following[rows, plays]
     played: Rows = {

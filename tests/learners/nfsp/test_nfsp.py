@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from deepcrib.agents import make_agent
+from deepcrib.learners.mirror.learner import RETURNS
 from deepcrib.learners.nfsp.learner import transitions_of
 from deepcrib.learners.nfsp.memory import Memory
-from deepcrib.learners.policies.plays import plays_with_returns
+from deepcrib.learners.replay.batch import play_samples
 from deepcrib.matches.trajectories import learning_games
 from tests.support.policies import new_learner
 
@@ -53,7 +57,9 @@ def test_decisions_follow_one_another_and_their_rewards_are_the_returns() -> Non
     agents, seating = [make_agent("greedy"), make_agent("random")], np.tile([[0, 1], [1, 1], [1, 0]], (40, 1))
     hands = learning_games(agents, seating, 0, 1, unit="hands")
     found, best = transitions_of(hands)
-    states, last, samples = found["states"], found["last"], plays_with_returns(hands)
+    of_both = replace(hands, learned=np.ones_like(hands.learned))
+    samples: Any = play_samples(of_both, RETURNS, None, 0.0)  # without a value: nothing is bootstrapped
+    states, last = found["states"], found["last"]
     assert (states == samples.states).all() and (found["actions"] == samples.actions).all()
     assert found["rewards"][last] == pytest.approx(samples.targets[last])
     for number in np.flatnonzero(~last):

@@ -28,9 +28,11 @@ WEIGHTS, OTHERS = np.pad(_DRAWN, ((0, 0), (0, 0), (0, PLAY_COLUMNS - SEAT))).ast
 class Columns:
     """An encoder of nothing: the state, and the action beside it."""
 
-    def encode(self, states: np.ndarray, actions: np.ndarray, device: object) -> torch.Tensor:
-        both = np.concatenate([states, actions[:, None]], axis=1)
-        return torch.as_tensor(both, dtype=torch.float32, device=device)
+    def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        return np.concatenate([states, actions[:, None]], axis=1)
+
+    def expand(self, indices: np.ndarray, device: object) -> torch.Tensor:
+        return torch.as_tensor(indices, dtype=torch.float32, device=device)
 
 
 class Toy(torch.nn.Module):
