@@ -6,6 +6,7 @@ import copy
 import os
 from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,7 @@ class QFunction:
         return found
 
 
+@dataclass(eq=False)
 class QNetworkAgent:
     """Plays the highest-valued choice, or with probability epsilon any legal one; for two players.
 
@@ -145,25 +147,19 @@ class QNetworkAgent:
 
     num_players = frozenset({2})
 
-    def __init__(
-        self,
-        discard_q: QFunction | None,
-        play_q: QFunction | None,
-        epsilon: float = 0.0,
-        *,
-        name: str = "q_network",
-        discards_by: Agent | None = None,
-        temperature: float = 0.0,
-    ) -> None:
-        if not 0 <= epsilon <= 1:
-            raise AgentError(f"epsilon={epsilon}: expected 0 to 1")
-        if not 0 <= temperature < np.inf:
-            raise AgentError(f"temperature={temperature}: expected points, 0 or more")
-        self.name = name
-        self.discard_q = discard_q
-        self.play_q = play_q
-        self.epsilon, self.temperature = epsilon, temperature
-        self.discards_by = discards_by
+    discard_q: QFunction | None
+    play_q: QFunction | None
+    epsilon: float = 0.0
+    _: KW_ONLY
+    name: str = "q_network"
+    discards_by: Agent | None = None
+    temperature: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.epsilon <= 1:
+            raise AgentError(f"epsilon={self.epsilon}: expected 0 to 1")
+        if not 0 <= self.temperature < np.inf:
+            raise AgentError(f"temperature={self.temperature}: expected points, 0 or more")
 
     @property
     def functions(self) -> dict[str, QFunction]:

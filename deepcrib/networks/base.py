@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from deepcrib.errors import OptionError
 from deepcrib.networks.encoders import Spec
-from deepcrib.networks.heads.q_heads import CategoricalHead, Head, make_head
+from deepcrib.networks.heads.q_heads import HEADS, CategoricalHead, Head
 from deepcrib.options import at_least, between, each, named_in, option
 
 
@@ -101,8 +101,10 @@ class QNetwork(nn.Module):
 
     def make_head(self, width: int) -> Head:
         """The head that the config names, for features [B, width]."""
-        config = self.config
-        return make_head(config.head, width, config.hidden, (config.atoms_low, config.atoms_high))
+        config, head = self.config, HEADS.find(self.config.head)
+        if issubclass(head, CategoricalHead):
+            return head(width, config.hidden, config.atoms_low, config.atoms_high)
+        return head(width, config.hidden)
 
 
 def require_blocks(spec: Spec, names: tuple[str, ...], network: str, states: str) -> None:

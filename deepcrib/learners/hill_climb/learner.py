@@ -20,10 +20,10 @@ from deepcrib.game.randomness import MINIBATCHES, NETWORKS, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
 from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.replay.options import StateOptions
+from deepcrib.learners.replay.update import untrained
 from deepcrib.matches import play_hand, play_match
-from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.networks.checkpoints import save_weights
-from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.training.learner import Learner, Metrics, Setting
 from deepcrib.training.options import refuse_unread
 
@@ -68,10 +68,8 @@ class HillClimbLearner(Learner):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(setting.seed, NETWORKS))
             if options.climb == "both":
-                discard = make_discard_encoder(state.discard, scores=state.scores)
-                discard_q = QFunction(discard, make_discard_network(discard_network, discard.spec), setting.device)
-            play = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
-            play_q = QFunction(play, make_play_network(play_network, play.spec), setting.device)
+                discard_q = QFunction(*untrained("discard", state, discard_network), setting.device)
+            play_q = QFunction(*untrained("play", state, play_network), setting.device)
         discards_by = None if options.climb == "both" else make_agent(options.discards_by, setting.device)
         self._first = QNetworkAgent(discard_q, play_q, discards_by=discards_by)
         start = torch.nn.utils.parameters_to_vector(_parameters(self._first)).detach().cpu().numpy()

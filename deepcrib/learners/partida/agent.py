@@ -6,7 +6,6 @@ The network is computed by compiled code, so that hands are played inside one ke
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from deepcrib.agents.asking import OthersDiscards
 from deepcrib.agents.base import Agent, AgentError
 from deepcrib.agents.masks import PlaysByMask
-from deepcrib.files.weights import SavedWeights, write_weights
+from deepcrib.files.weights import SavedWeights
 from deepcrib.game.cards import NO_CARD, rank_of, value_of_rank
 from deepcrib.game.observations import PlayColumns, PlayObservation
 from deepcrib.game.rules import HAND_SIZE, add_rank, is_legal_play, pack_series, play_points
@@ -97,11 +96,6 @@ class PartidaAgent(OthersDiscards, PlaysByMask):
 
 
 # --- checkpoints ------------------------------------------------------------------------------------------------
-
-
-def save_partida(path: Path | str, layers: Layers, metadata: Mapping[str, Any]) -> None:
-    """Write weights of either form; metadata has `inputs`, `encoding` and `target`. Raises RunError."""
-    write_weights(path, "partida", layers._asdict(), metadata)
 
 
 def from_weights(saved: SavedWeights, discards: Agent) -> PartidaAgent:

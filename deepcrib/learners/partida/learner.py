@@ -12,9 +12,10 @@ import torch
 from deepcrib.agents.base import require_finite
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.errors import OptionError
+from deepcrib.files.weights import write_weights
 from deepcrib.game.randomness import FINAL_MATCHES, MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
 from deepcrib.intervals import Interval, mean_interval
-from deepcrib.learners.partida.agent import HIDDEN, Layers, PartidaAgent, make_form, save_partida
+from deepcrib.learners.partida.agent import HIDDEN, Layers, PartidaAgent, make_form
 from deepcrib.learners.partida.fitting import fit_positions, new_fit
 from deepcrib.learners.partida.inputs import INPUTS, input_width
 from deepcrib.learners.partida.options import PartidaOptions
@@ -111,7 +112,7 @@ class PartidaLearner(Learner):
 
     def save(self, path: Path) -> None:
         """Write the network, whether or not it makes an agent."""
-        save_partida(path, self.fit.layers, self._metadata())
+        write_weights(path, "partida", self.fit.layers._asdict(), self._metadata())
 
     def state_dict(self) -> dict[str, Any]:
         """The network with its optimiser, and the hands."""

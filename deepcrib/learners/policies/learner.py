@@ -19,11 +19,10 @@ from deepcrib.learners.policies.learning import PolicyAndValues
 from deepcrib.learners.policies.options import PolicyOptions
 from deepcrib.learners.replay.monitoring import playing_metrics, speed_metrics
 from deepcrib.learners.replay.options import StateOptions
-from deepcrib.learners.replay.update import LearnedNetwork
+from deepcrib.learners.replay.update import LearnedNetwork, untrained
 from deepcrib.matches.trajectories import Trajectories
-from deepcrib.networks import PlayNetworkConfig, make_play_network
+from deepcrib.networks import PlayNetworkConfig
 from deepcrib.networks.checkpoints import save_weights
-from deepcrib.networks.encoders import make_play_encoder
 from deepcrib.training.learner import Learner, Metrics, Setting
 
 Learned = TypeVar("Learned", bound=LearnedNetwork)
@@ -64,11 +63,9 @@ class PolicyLearner(Learner):
 
     def network(self, made: type[Learned], number: int) -> Learned:
         """A new network of the play; each number has weights of its own."""
-        encoder = make_play_encoder(self._state.play, dealer=self._state.dealer)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(self.setting.seed, NETWORKS, number))
-            network = make_play_network(self._network, encoder.spec)
-        return made(encoder, network, torch.device(self.setting.device))
+            return made(*untrained("play", self._state, self._network), torch.device(self.setting.device))
 
     def step(self) -> Metrics:
         """Play and learn. Raises DivergenceError where a learning rate is too high."""

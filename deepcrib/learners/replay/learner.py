@@ -31,10 +31,9 @@ from deepcrib.learners.replay.options import (
     contradictions,
 )
 from deepcrib.learners.replay.play import Episodes
-from deepcrib.learners.replay.update import LearnedNetwork, learn_side_by_side
-from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, make_discard_network, make_play_network
+from deepcrib.learners.replay.update import LearnedNetwork, learn_side_by_side, untrained
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork
 from deepcrib.networks.checkpoints import save_weights
-from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.training.learner import Learner, Metrics, Setting
 
 CHARTS = {
@@ -91,13 +90,9 @@ class ReplayLearner(Learner):
         device = torch.device(setting.device)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(setting.seed, NETWORKS))
-            play_encoder = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
-            network = make_play_network(play_network, play_encoder.spec)
-            self.play = LearnedNetwork(play_encoder, network, device)
+            self.play = LearnedNetwork(*untrained("play", state, play_network), device)
             if options.discard_agent is None:
-                encoder = make_discard_encoder(state.discard, scores=state.scores)
-                network = make_discard_network(discard_network, encoder.spec)
-                self.discard = LearnedNetwork(encoder, network, device)
+                self.discard = LearnedNetwork(*untrained("discard", state, discard_network), device)
         if options.discard_agent is not None:
             self.discards_by = make_agent(options.discard_agent, setting.device)
         self.networks = {"play": self.play} | ({"discard": self.discard} if self.discard else {})

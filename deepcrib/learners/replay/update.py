@@ -17,11 +17,20 @@ from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.extras import UNIFORM, Prioritised, Sampling, combined, in_order, sampling_of, sweeps
 from deepcrib.learners.replay.monitoring import PassStatistics
-from deepcrib.learners.replay.options import ReplayOptions
-from deepcrib.networks import QNetwork
+from deepcrib.learners.replay.options import ReplayOptions, StateOptions
+from deepcrib.networks import QNetwork, make_discard_network, make_play_network
 from deepcrib.networks.checkpoints import load_optimizer
-from deepcrib.networks.encoders import Encoder
+from deepcrib.networks.encoders import Encoder, make_discard_encoder, make_play_encoder
 from deepcrib.networks.fast import adam_step
+
+
+def untrained(part: str, state: StateOptions, config: Any) -> tuple[Encoder, QNetwork]:
+    """The encoder and the network of a part, `discard` or `play`, with the next weights of torch's generator."""
+    if part == "discard":
+        encoder = make_discard_encoder(state.discard, scores=state.scores)
+        return encoder, make_discard_network(config, encoder.spec)
+    encoder = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
+    return encoder, make_play_network(config, encoder.spec)
 
 
 class LearnedNetwork:

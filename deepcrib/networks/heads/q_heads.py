@@ -112,12 +112,6 @@ HEADS: Registry[type[Head]] = Registry(
 """By name. One from outside is made as the head of the package that it derives from."""
 
 
-def make_head(name: str, width: int, hidden: list[int], atoms: tuple[int, int]) -> Head:
-    """Head of a name for features [B, width]; atoms: the lowest and the highest, of `categorical` alone."""
-    head = HEADS.find(name)
-    return head(width, hidden, *atoms) if issubclass(head, CategoricalHead) else head(width, hidden)
-
-
 def _means(rows: Tensor, groups: Tensor, sizes: Tensor) -> Tensor:
     """[G, F] means of rows [B, F] over the members of each group."""
     sums = rows.new_zeros(len(sizes), rows.shape[1], dtype=torch.float32).index_add_(0, groups, rows.float())

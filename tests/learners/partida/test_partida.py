@@ -10,9 +10,10 @@ import torch
 
 from deepcrib.agents import AgentError, DivergenceError, make_agent
 from deepcrib.exact.pegging import deal_kept
+from deepcrib.files.weights import write_weights
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
-from deepcrib.learners.partida.agent import HIDDEN, Layers, PartidaAgent, make_form, network_value, save_partida
+from deepcrib.learners.partida.agent import HIDDEN, Layers, PartidaAgent, make_form, network_value
 from deepcrib.learners.partida.fitting import fit_positions, new_fit
 from deepcrib.learners.partida.inputs import STATE, fill_position, input_width
 from deepcrib.learners.partida.learner import PartidaLearner, layers_of
@@ -251,7 +252,7 @@ def metadata(form: tuple[int, str, str]) -> dict[str, Any]:
 def test_the_agent_takes_the_card_after_which_torch_sees_most(form: tuple[int, str, str], tmp_path: Path) -> None:
     """Positions laid out by hand from what the player sees, valued by torch, in games against greedy."""
     network = new_network(make_form(*form))
-    save_partida(tmp_path / "weights.safetensors", layers_of(network), metadata(form))
+    write_weights(tmp_path / "weights.safetensors", "partida", layers_of(network)._asdict(), metadata(form))
     agent, watched = make_agent(str(tmp_path)), Watched()
     assert isinstance(agent, PartidaAgent)
     table = Games(np.arange(60), 3)
@@ -290,7 +291,7 @@ def by_torch(network: MLP, form: tuple[int, str, str], seen: PlayObservation, ro
 
 def test_discards_are_another_agents(tmp_path: Path) -> None:
     form = 12, "numbers", "whole"
-    save_partida(tmp_path / "weights.safetensors", blank(), metadata(form))
+    write_weights(tmp_path / "weights.safetensors", "partida", blank()._asdict(), metadata(form))
     seen, _ = observations(200, 5)
     for spec, other in ((str(tmp_path), "expected_value"), ({"path": str(tmp_path), "discards": "greedy"}, "greedy")):
         agent = make_agent(spec)
