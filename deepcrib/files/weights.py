@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,9 @@ class SavedWeights:
         """A value of the file's, which names no code but what its reader names as well. Raises UntrustedError."""
         return plain_of_file(FromFile(value, self.file, part), f"{{path: {self.path}, plugins: [NAME]}}")
 
-    @contextmanager
-    def unpacking(self) -> Iterator[None]:
+    def unpacking(self) -> AbstractContextManager[None]:
         """While an agent is made of them: what is missing or does not fit ends in one line, a CheckpointError."""
-        with fitting(f"{self.path} has {self.agent} weights that cannot be used"):
-            yield
+        return fitting(f"{self.path} has {self.agent} weights that cannot be used")
 
 
 @contextmanager

@@ -11,12 +11,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.asking import Probabilities, knows_probabilities
+from deepcrib.agents.asking import OthersDiscards, Probabilities, knows_probabilities
 from deepcrib.agents.base import Agent, AgentError
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
 from deepcrib.exact.beliefs.plays import SETS_4, count_played, fill_ways, keep_possible, kept_beliefs, seen_cards_of
 from deepcrib.game.cards import NO_CARD, NUM_RANKS, NUM_SUITS
-from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
+from deepcrib.game.observations import PlayColumns, PlayObservation
 from deepcrib.game.policies import GREEDY, lowest, play_choices
 from deepcrib.game.randomness import uniform
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4
@@ -32,7 +32,7 @@ _TIE = 1e-9
 _BLOCK = 1024  # decisions whose weights, 15 kB each, are held at once
 
 
-class MinimaxAgent:
+class MinimaxAgent(OthersDiscards):
     """Plays the card with the highest sum of values over sampled hands of the opponent; for two players.
 
     greedy: whether the opponent is taken for the greedy player (algorithm 6) or for one who knows both hands and plays
@@ -47,8 +47,6 @@ class MinimaxAgent:
     Of cards with equal sums the one that greedy would play: its points are certain, and count before anything that is
     only expected.
     """
-
-    num_players = frozenset({2})
 
     def __init__(
         self, name: str, discards: Agent, *, greedy: bool, samples: int = SAMPLES, hands: str = HANDS[0]
@@ -70,10 +68,6 @@ class MinimaxAgent:
     @cached_property
     def _model(self) -> DiscardModel:
         return discard_model(Probabilities(self.discards_by).discard_probabilities)
-
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] discard actions."""
-        return self.discards_by.discard(observation)
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""

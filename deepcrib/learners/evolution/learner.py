@@ -72,8 +72,10 @@ class EvolutionLearner(Learner):
 
     def _adjust(self) -> Metrics:
         """Deals hand by hand."""
-        first, last = self.deals, self.deals + self.options.deals
-        seed, update = derive(self.setting.seed, SELF_PLAY), threshold_update(self.options)
+        options, first, last = self.options, self.deals, self.deals + self.options.deals
+        same, rival, crib = options.cards == "same", options.against == "opponent", options.score == "crib"
+        adjust, seed = ADJUSTMENTS.index(options.adjust), derive(self.setting.seed, SELF_PLAY)
+        update = as_numbers(ThresholdUpdate, options, adjust=adjust, same=same, rival=rival, crib=crib)
         hands, adjusted = learn_from_deals(seed, first, last, self.weights, update)
         self.deals = last
         return {"update/adjusted": adjusted / hands, "update/deals": last}
@@ -164,15 +166,3 @@ def _require_finite(weights: NDArray[np.float64]) -> None:
     """Refuse weights of which a discard's sum may overflow, though each is finite. Raises DivergenceError."""
     with np.errstate(over="ignore"):
         require_finite(MOST_VALUES * np.abs(weights).max(), lower="learner.rate or learner.sigma")
-
-
-def threshold_update(options: EvolutionOptions) -> ThresholdUpdate:
-    """The options of `update: threshold` as the compiled steps read them."""
-    return as_numbers(
-        ThresholdUpdate,
-        options,
-        adjust=ADJUSTMENTS.index(options.adjust),
-        same=options.cards == "same",
-        rival=options.against == "opponent",
-        crib=options.score == "crib",
-    )

@@ -26,6 +26,7 @@ from deepcrib.learners.replay.batch import Batch, make_batches
 from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.learners.replay.options import AlgorithmOptions
 from deepcrib.learners.replay.update import LearnedNetwork
+from deepcrib.matches.trajectories import self_play
 from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.training.learner import Learner, Metrics
 
@@ -90,7 +91,7 @@ class TeacherPretraining(Learner):
         super().__init__(learner.setting)
         self.options, self.sort = options, stated(options)
         networks, seed = learner.networks, learner.setting.seed
-        self.num_steps, self.teacher, self.episodes = options.epochs, teacher, learner.episodes
+        self.num_steps, self.teacher, self.kind = options.epochs, teacher, learner.episodes.unit
         self.targets = replace(learner.targets, algorithm=AlgorithmOptions("monte_carlo"))
         self.students = {part: LearnedNetwork(own.encoder, own.network, own.device) for part, own in networks.items()}
         self.seed = derive(seed, PRETRAINING, LESSONS)
@@ -118,7 +119,8 @@ class TeacherPretraining(Learner):
 
     def lessons(self) -> dict[str, Batch]:
         """The teacher's decisions with their returns."""
-        hands = self.episodes.by(self.teacher, self.options.teacher_episodes, self.seed)
+        count, dealing = self.options.teacher_episodes, self.setting.dealing
+        hands = self_play(self.teacher, 0, count, self.seed, unit=self.kind, dealing=dealing)
         return make_batches(self.students, hands, self.targets, self.students["play"].q_function(), 0.0)
 
     def state_dict(self) -> dict[str, Any]:

@@ -55,10 +55,6 @@ class Episodes:
         opponents, seating = self.pool.seating(self.setting.seed, iteration, self.count)
         return learning_games([learner, *opponents], seating, first, seed, unit=self.unit, dealing=dealing)
 
-    def by(self, agent: Agent, count: int, seed: int) -> Trajectories:
-        """Episodes of another agent against itself, so many of the same kind."""
-        return self_play(agent, 0, count, seed, unit=self.unit, dealing=self.setting.dealing)
-
     # What follows changes the time of an iteration alone: on two threads one of `quick` takes 0.59 s so, else 0.70 s.
 
     def choose_ahead(self, learner: QNetworkAgent, iteration: int) -> None:

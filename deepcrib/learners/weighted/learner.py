@@ -60,7 +60,8 @@ class WeightedLearner(Learner):
         self.pool = np.stack(
             [initial_weights(name, options.strategies, setting.seed, i) for i, name in enumerate(members)]
         )
-        records = _records(options, setting.seed)
+        sampled, records_seed = options.records == "sampled", derive(setting.seed, PRETRAINING)
+        records = (sampled_records(options.record_hands, records_seed) if sampled else exact_records()).pooled()
         self.gained, self.given, self.pegging = records.gained, records.given, records.summary()
 
     def step(self) -> Metrics:
@@ -129,12 +130,6 @@ def weighted_method(options: WeightedOptions, seed: int, dealing: str = "acc") -
         random_pairs=options.pairs == "random",
         random_dealer=dealing == "random_dealer",
     )
-
-
-def _records(options: WeightedOptions, seed: int) -> PeggingRecords:
-    if options.records == "sampled":
-        return sampled_records(options.record_hands, derive(seed, PRETRAINING)).pooled()
-    return exact_records().pooled()
 
 
 def _weight_metrics(weights: NDArray[np.float64], before: NDArray[np.float64], strategies: Sequence[str]) -> Metrics:
