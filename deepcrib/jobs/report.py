@@ -106,7 +106,9 @@ def _report(config: Config, run: Run, bars: Bars) -> Outcome:
     from deepcrib.analysis.report.runs import load_runs
     from deepcrib.analysis.report.sections import fill
 
-    places = _places("runs", config.runs or str(outputs_folder()), "a folder of runs, or a list of them")
+    places = _places(
+        "runs", str(outputs_folder()) if config.runs is None else config.runs, "a folder of runs, or a list of them"
+    )
     if config.opponent is not None and not isinstance(config.opponent, str):
         raise OptionError(f"opponent={config.opponent}: expected the name of an opponent that the runs met")
     if config.path is not None:
