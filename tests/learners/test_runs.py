@@ -163,7 +163,7 @@ def test_an_experiment_trains_measures_and_leaves_an_agent(experiment: str, tmp_
     words += f"experiment={experiment} learner.{JOBS[experiment]} hydra.run.dir={tmp_path}".split()
     assert main(["train", *words]) == 0
     assert json.loads((tmp_path / "summary.json").read_text())["random"]["games"] == 20
-    assert "random/win_rate" in read_events(tmp_path)
+    assert "Win_rate/random" in read_events(tmp_path)
     assert play_match([make_agent(tmp_path), make_agent("random")], 4, 1).scores.max() == 121
 
 

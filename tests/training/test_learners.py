@@ -48,7 +48,7 @@ def test_a_run_of_another_learner_leaves_what_every_run_leaves(
     assert re.search(r"trained agent \(5 games, \d+ s\)", capsys.readouterr().out)
     config = yaml.safe_load((tmp_path / "config.yaml").read_text())
     assert (config["learner"]["name"], config["learner"]["games"]) == ("weighted", 5)
-    assert steps(tmp_path, "value") == [1, 2, 3, 4, 5] and steps(tmp_path, "random/win_rate") == [2, 4, 5]
+    assert steps(tmp_path, "value") == [1, 2, 3, 4, 5] and steps(tmp_path, "Win_rate/random") == [2, 4, 5]
     assert steps(tmp_path, "final/random/win_rate") == [5]
     assert value_in(tmp_path / "weights.safetensors") == value_after(5)
 
@@ -57,7 +57,7 @@ def test_matches_at_chosen_checkpoints(tiny: type[TinyLearner], tmp_path: Path) 
     """Of 5 games with a checkpoint every 2, those before the first and after the fourth and the last."""
     words = [word for word in new_run(tmp_path) if word != "evaluation.every=1"]
     assert train(*words, "evaluation.at=[0,2,3]") == 0
-    assert steps(tmp_path, "random/win_rate") == [0, 4, 5]
+    assert steps(tmp_path, "Win_rate/random") == [0, 4, 5]
 
 
 def test_the_table_of_hyperparameters_holds_what_the_learner_reads(tiny: type[TinyLearner], tmp_path: Path) -> None:

@@ -106,5 +106,5 @@ def test_final_matches_of_both_kinds(tmp_path: Path, capsys: pytest.CaptureFixtu
             assert held | {"seconds": 0} == expected | {"seconds": 0}
         assert f"{name}, agent explores" in printed
     events = EventAccumulator(str(tmp_path)).Reload()
-    assert [event.step for event in events.Scalars("random/win_rate")] == [0, 2]
+    assert [event.step for event in events.Scalars("Win_rate/random")] == [0, 2]
     assert matches_in(tmp_path, "deterministic") == matches_in(tmp_path, "random") == [0, 2]

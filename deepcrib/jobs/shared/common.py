@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,8 @@ from deepcrib.kernels.workers import use_workers
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
+
+WIN_RATE = re.compile(r"^(?!final/)(.+)/win_rate$")  # a tag, but for those of final matches
 
 
 def use_threads(threads: int) -> None:
@@ -92,8 +95,14 @@ def summary_writer(folder: Path, purge_step: int | None = None, suffix: str = ""
     """TensorBoard events in a run folder; those of an interrupted run from `purge_step` on are dropped."""
     from torch.utils.tensorboard import SummaryWriter  # a second to import, and not every job writes events
 
+    class Writer(SummaryWriter):
+        """Win rates come first in TensorBoard, where capital letters do: `Win_rate/greedy` for `greedy/win_rate`."""
+
+        def add_scalar(self, tag: str, *args: Any, **kwargs: Any) -> None:
+            super().add_scalar(WIN_RATE.sub(r"Win_rate/\1", tag), *args, **kwargs)
+
     threading.excepthook = _unless_disk_is_full
-    return SummaryWriter(str(folder), purge_step=purge_step, filename_suffix=suffix)
+    return Writer(str(folder), purge_step=purge_step, filename_suffix=suffix)
 
 
 def _unless_disk_is_full(args: threading.ExceptHookArgs) -> None:

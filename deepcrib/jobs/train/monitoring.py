@@ -51,7 +51,8 @@ def _matches(opponents: Iterable[str]) -> dict[str, list[Any]]:
     charts = {}
     for name in opponents:
         for title, tag in ((f"win rate against {name}", "win_rate"), (f"points a hand ahead of {name}", "hand_margin")):
-            charts[title] = ["Margin", [f"{name}/{tag}{bound}" for bound in ("", "_low", "_high")]]
+            value = f"Win_rate/{name}" if tag == "win_rate" else f"{name}/{tag}"
+            charts[title] = ["Margin", [value, f"{name}/{tag}_low", f"{name}/{tag}_high"]]
     return dict(reversed(charts.items()))
 
 
