@@ -16,11 +16,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from deepcrib.analysis.report.statistics import over_seeds
 from deepcrib.analysis.tables import percent
 from deepcrib.errors import RunError
 from deepcrib.files import csv_text, runs, write_atomic
 
 SWEEP_JSON, SWEEP_CSV = "sweep.json", "sweep.csv"
+SEEDS = ("seed", "evaluation.seed")
+_WIN_RATE = ("win_rate", "ci_low", "ci_high")
 DONE, FAILED, UNFINISHED, ABSENT = "done", "failed", "unfinished", "not started"
 
 
@@ -140,6 +143,33 @@ def sweep_table(title: str, rows: Sequence[SweptRun], width: int) -> Table:
     return _table(title, [("run", lines), *results], show_lines=True)
 
 
+def means_over_seeds(rows: Iterable[SweptRun]) -> list[SweptRun]:
+    """Of several done runs with the same options but for seeds, a row: the mean, with Student's t interval over seeds.
+
+    Its state is their number.
+    """
+    groups: dict[tuple[str, ...], list[SweptRun]] = {}
+    for run in rows:
+        if run.summary:
+            words = (word for word in run.overrides if not values_of([word]).keys() & set(SEEDS))
+            groups.setdefault(tuple(sorted(words)), []).append(run)
+    found = []
+    for words, group in groups.items():
+        seconds = [run.seconds for run in group if run.seconds is not None]
+        matches = [_matches(run.summary) for run in group]
+        summary: dict[str, Any] = {}
+        for name in set.intersection(*map(set, matches)) if len(group) > 1 else ():
+            played = [one[name] for one in matches]
+            games = [int(match["games"]) for match in played if runs.is_number(match.get("games"))]
+            mean = over_seeds([match["win_rate"] for match in played], min(games, default=0))
+            summary[name] = dict(zip(_WIN_RATE, mean, strict=True))
+        if summary:
+            whole = {**summary.pop("", {}), **summary}
+            mean_seconds = sum(seconds) / len(seconds) if seconds else None
+            found.append(SweptRun(group[0].folder, f"{len(group)} seeds", words, seconds=mean_seconds, summary=whole))
+    return found
+
+
 def _table(title: str, columns: Sequence[tuple[str, Sequence[str]]], show_lines: bool = False) -> Table:
     style = box.HEAVY_HEAD if show_lines else box.SIMPLE_HEAD
     table = Table(title=title, title_justify="left", title_style="bold", box=style, show_lines=show_lines)
@@ -185,10 +215,14 @@ def win_rates(summary: Mapping[str, Any]) -> list[str]:
 
 def _rates(summary: Mapping[str, Any]) -> dict[str, str]:
     """Win rates as text by `against NAME`; by nothing where the summary itself is one."""
-    found = {"": summary, **{f"against {name}": value for name, value in summary.items()}}
-    keys = ("win_rate", "ci_low", "ci_high")
+    rates = {name: percent(*(float(match[key]) for key in _WIN_RATE)) for name, match in _matches(summary).items()}
+    return {name and f"against {name}": rate for name, rate in rates.items()}
+
+
+def _matches(summary: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Those of a summary that have a win rate, by opponent; by nothing where the summary itself is one."""
     return {
-        name: percent(*(float(value[key]) for key in keys))
-        for name, value in found.items()
-        if isinstance(value, Mapping) and all(runs.is_number(value.get(key)) for key in keys)
+        name: match
+        for name, match in {"": summary, **summary}.items()
+        if isinstance(match, Mapping) and all(runs.is_number(match.get(key)) for key in _WIN_RATE)
     }

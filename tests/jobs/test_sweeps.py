@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,15 @@ from rich.console import Console
 from safetensors.numpy import load_file
 
 from deepcrib.analysis import sweeps as analysis
-from deepcrib.analysis.sweeps import SweptRun, error_lines, runs_below, sweep_table, win_rates, write_sweep
+from deepcrib.analysis.sweeps import (
+    SweptRun,
+    error_lines,
+    means_over_seeds,
+    runs_below,
+    sweep_table,
+    win_rates,
+    write_sweep,
+)
 from deepcrib.cli import main
 from deepcrib.errors import RunError
 from deepcrib.files import runs
@@ -30,6 +39,7 @@ from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.schema import parse, register_schema
 from deepcrib.jobs.hydra.sweep_runs import held, in_own_process, is_held, run_name
+from deepcrib.jobs.hydra.sweeps import Sweep
 from deepcrib.networks import checkpoints
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -538,6 +548,35 @@ def test_a_table_of_many_options_can_be_read_at_80_columns(
     for value in ("monte_carlo", "1e-05", "[256,256]", "failed", "1,234", "45.0% [43.1, 46.9]", "hidden"):
         assert value in text
     assert "learner.play_lr" not in text and ("play_network.kind=a_word" in text or options is FOUR)
+
+
+def test_means_over_seeds_stand_in_a_table_of_their_own() -> None:
+    """Of 0.5 and 0.7 the mean is 0.6, Student's 95% quantile with one degree of freedom 12.706, the error 0.1."""
+    found = [
+        SweptRun(Path("run"), state, (f"algorithm={name}", f"seed={seed}"), seconds=10.0 * seed, summary=summary)
+        for name, seed, rate, state in (("a", 1, 0.5, "done"), ("a", 2, 0.7, "skipped"), ("b", 1, 0.4, "done"))
+        for summary in ({"greedy": {"win_rate": rate, "ci_low": 0.1, "ci_high": 0.9, "games": 1000}, "own": 3},)
+    ]
+    (mean,) = means_over_seeds([*found, SweptRun(Path("run"), "failed", ("algorithm=a", "seed=3"))])
+    assert (mean.overrides, mean.state, mean.seconds) == (("algorithm=a",), "2 seeds", 15.0)
+    assert mean.summary == {"greedy": {"win_rate": pytest.approx(0.6), "ci_low": 0.0, "ci_high": 1.0}}
+    assert means_over_seeds([replace(run, summary=run.summary["greedy"]) for run in found])[0].summary["ci_high"] == 1.0
+
+
+def test_a_sweep_says_how_far_it_is_whatever_launches_it(tmp_path: Path) -> None:
+    """Of four runs one was done before, one is done, one half, after 60 seconds: 1.5 in a minute, 1.5 to do."""
+    for name in ("before", "done"):
+        (tmp_path / name).mkdir()
+        RunFolder(tmp_path / name).finish({"win_rate": 1.0})
+    (tmp_path / "half").mkdir()
+    log = "[2026-11-20 09:30:00,000][deepcrib][INFO] "
+    (tmp_path / "half" / "train.log").write_text(
+        f"{log}iterations 0 of 4,000\n{log}iterations 2,000 of 4,000, loss 1\n"
+    )
+    planned = {name: () for name in ("before", "done", "half", "to come")}
+    found = Sweep(tmp_path, planned, {}, done_before=1, began=time.monotonic() - 60)
+    assert found.progress() == "2 of 4 runs done, 0:01:00 left"
+    assert Sweep(tmp_path, {"to come": ()}, {}).progress() == "0 of 1 runs done"
 
 
 def test_errors_stand_whole_below_the_table() -> None:

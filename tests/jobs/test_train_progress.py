@@ -44,11 +44,11 @@ def test_a_line_says_where_the_training_is(capsys: pytest.CaptureFixture[str]) -
     )
 
 
-def test_lines_are_fifteen_seconds_apart_at_least(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_are_ten_seconds_apart_at_most(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where steps are shorter: with steps of four seconds the second one is followed by a line."""
     shown = Shown(capsys)
-    said = [second for second in range(1, 61) if shown.at(second, second)]
-    assert said == [15, 30, 45, 60]
-    assert [len(shown.at(seconds, 70)) for seconds in (70, 100, 110, 115)] == [0, 1, 0, 1]
+    assert [second for second in range(1, 41) if shown.at(second, second)] == [10, 20, 30, 40]
+    assert [second for second in range(44, 72, 4) if shown.at(second, second)] == [48, 56, 64]
 
 
 def test_matches_are_said_once_and_the_loss_always(capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +99,11 @@ def test_a_log_begins_with_the_run_folder(
     words += f"evaluation.games=4 evaluation.final_games=4 hydra.run.dir={tmp_path}"
     assert main(["train", *words.split()]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == lines[-1] == f"run folder: {tmp_path}"
+    assert (
+        lines[0] == lines[-1] == f"run folder: {tmp_path}"
+        and "final matches: 4 games against deterministic" in lines[5]
+    )
+    assert lines.pop(1) == f"tensorboard --logdir {tmp_path} (tab Custom Scalars)"
     assert [line.split(",")[0] for line in lines[1:4]] == [f"iterations {number} of 2" for number in (0, 1, 2)]
     said = ["deterministic " in line and "random " in line for line in lines[1:4]]
     assert said == [True, False, True] and all("loss/play " in line for line in lines[2:4])

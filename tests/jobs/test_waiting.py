@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 
 import numba
@@ -10,6 +11,7 @@ import pytest
 
 from deepcrib import kernels
 from deepcrib.jobs.hydra import launch
+from deepcrib.jobs.shared import console
 from deepcrib.jobs.shared.console import Bars
 
 
@@ -20,6 +22,19 @@ def test_a_bar_is_there_before_the_first_step(monkeypatch: pytest.MonkeyPatch) -
     assert shown == [("games", 0, 10)]
     advance(4)
     assert shown[1:] == [("games", 4, 10)]
+
+
+def test_a_pipe_is_never_silent_for_long(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before the first step, too; nothing is said where something else was."""
+    monkeypatch.setattr(console, "SECONDS", 0.3)
+    with Bars(drawn=False, told=True) as bars:
+        bars.counter("games", 1000)
+        for _ in range(8):
+            time.sleep(0.1)
+            console.show_line("other")
+        assert set(capsys.readouterr().out.splitlines()) == {"other"}
+        time.sleep(1)
+    assert set(capsys.readouterr().out.splitlines()) == {"games 0 of 1,000"}
 
 
 @pytest.mark.parametrize("terminal", [True, False])

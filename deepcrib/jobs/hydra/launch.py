@@ -122,6 +122,8 @@ def _call_hydra(job: Job, overrides: Sequence[str], flags: Namespace) -> Task:
         raise OptionError(_unreadable(error, flags.config_dir)) from error
     finally:
         sys.argv = argv
+        if sweeps.SweepStart.heart:
+            sweeps.SweepStart.heart.stop()
     return task
 
 
@@ -255,7 +257,8 @@ def _run_or_report(job: Job, composed: DictConfig, folder: runs.RunFolder, label
                 show_line(f"{label}is done, skipped")
                 return 0
             resuming = before.begun and job.resumable
-            show_line(f"{label}{'goes on' if resuming else 'begins'}")
+            how_far = f", {sweep.progress()}" if (sweep := sweeps.SweepStart.begun) and sweep.planned else ""
+            show_line(f"{label}{'goes on' if resuming else 'begins'}{how_far}")
             if resuming:
                 composed.resume = str(folder.path)
                 if not composed.trust:

@@ -5,12 +5,15 @@ The results of a run are read from its folder, so that no launcher has to bring 
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
+from shlex import quote
 from typing import Any, ClassVar
 
 from hydra.errors import HydraException
@@ -24,7 +27,7 @@ from deepcrib.files import runs
 from deepcrib.files.runs import REFUSED
 from deepcrib.jobs.hydra.schema import parse
 from deepcrib.jobs.hydra.sweep_runs import DIED, LOCK_PATIENCE, is_held, kind, prepare_ray, run_name
-from deepcrib.jobs.shared.console import console, short_path, show_line
+from deepcrib.jobs.shared.console import Heartbeat, console, short_path, show_line
 
 SKIPPED, RESUMED, RUNNING = "skipped", "resumed", "running"
 
@@ -33,12 +36,22 @@ SKIPPED, RESUMED, RUNNING = "skipped", "resumed", "running"
 class Sweep:
     """A sweep that has begun.
 
-    planned: overrides by the folder's name, in order; none when only the sweeper knows. before: what was there.
+    planned: overrides by the folder's name, in order; none when only the sweeper knows. before: what was there,
+    and done_before how many runs, unfinished ones in part. began: seconds of the monotonic clock.
     """
 
     folder: Path
     planned: Mapping[str, Sequence[str]]
     before: Mapping[Path, SweptRun]
+    done_before: float = 0.0
+    began: float = field(default_factory=time.monotonic)
+
+    def progress(self) -> str:
+        """`3 of 6 runs done, 0:02:00 left`: as fast as those of this call so far."""
+        shares = [_share_done(self.folder / name) for name in self.planned]
+        done, seconds = sum(shares) - self.done_before, time.monotonic() - self.began
+        left = f", {timedelta(seconds=round(seconds / done * (len(shares) - sum(shares))))} left" if done else ""
+        return f"{shares.count(1.0)} of {len(shares)} runs done{left}"
 
     def has_news(self) -> bool:
         """Whether any run is no longer as it was."""
@@ -49,6 +62,7 @@ class SweepStart(Callback):
     """Named in conf/hydra/default.yaml: Hydra makes it and tells it where a sweep begins, as composed."""
 
     begun: ClassVar[Sweep | None] = None
+    heart: ClassVar[Heartbeat | None] = None  # says how far a sweep is whose runs are in other processes
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Look at what is there before the first run."""
@@ -64,7 +78,22 @@ class SweepStart(Callback):
         for name in planned:
             with suppress(OSError):  # who writes there reports it
                 (folder / name / REFUSED).unlink(missing_ok=True)
-        SweepStart.begun = Sweep(folder, planned, _runs_in(folder))
+        SweepStart.begun = sweep = Sweep(
+            folder, planned, _runs_in(folder), sum(_share_done(folder / name) for name in planned)
+        )
+        if planned and kind(config.hydra.launcher) != "BasicLauncher":
+            SweepStart.heart = Heartbeat(sweep.progress)
+
+
+def _share_done(run: Path) -> float:
+    """0 to 1, of a run that is not finished as the last line of its log has it: `iterations 40 of 360, ...`."""
+    if (run / runs.SUMMARY).exists():
+        return 1.0
+    with suppress(OSError, IndexError, ZeroDivisionError, StopIteration):
+        text = next(run.glob("*.log")).read_text(encoding="utf-8", errors="replace")
+        done, total = (int(number.replace(",", "")) for number in re.findall(r"] \w+ ([\d,]+) of ([\d,]+)", text)[-1])
+        return min(done / total, 0.99)
+    return 0.0
 
 
 def _runs_in(folder: Path) -> dict[Path, SweptRun]:
@@ -99,11 +128,15 @@ def finish(sweep: Sweep, job: str, death: str | None = None, interrupted: bool =
         return 0
     out = console()
     out.print(analysis.sweep_table(f"{job}: {len(rows)} run{'s' if len(rows) > 1 else ''}", rows, out.width))
+    if means := analysis.means_over_seeds(rows):
+        out.print(analysis.sweep_table("means over seeds, Student's t", means, out.width))
     for line in analysis.error_lines(rows):
         show_line(line)
     analysis.write_sweep(sweep.folder, job, rows)  # after the table, which needs no room on the disk
     place = short_path(sweep.folder)
     show_line(f"sweep folder: {place} ({analysis.SWEEP_CSV}, {analysis.SWEEP_JSON})")
+    if job == "train" and any(run.summary for run in rows):
+        show_line(f"curves and comparisons: deepcrib report runs={quote(place)}")
     code = max(_exit_code(row, sweep) for row in rows)
     if code:
         show_line(f"the same command with hydra.sweep.dir={place} runs what is not done")

@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,7 +17,7 @@ from rich.table import Table
 LOG = logging.getLogger("deepcrib")
 """Of what a run says once it has begun; conf/hydra/default.yaml lets it go into the run folder."""
 logging.raiseExceptions = False  # on a full disk a run goes on without its log
-SECONDS = 15.0  # between two lines of progress, at least
+SECONDS = 10.0  # without a line, after which there is one of the progress
 FILE_WIDTH = 120  # characters, when the output is no terminal and COLUMNS is not set
 
 
@@ -33,8 +34,12 @@ def console() -> Console:
     return _Console(width=width, highlight=False, soft_wrap=False)
 
 
+_last = [time.monotonic()]  # when a line was shown
+
+
 def show_line(text: str) -> None:
     """One line on stdout, as it is."""
+    _last[0] = time.monotonic()
     console().print(text, markup=False, soft_wrap=True)
 
 
@@ -54,11 +59,29 @@ def error_line(text: str) -> None:
         print(f"deepcrib: {' '.join(text.split())}", file=sys.stderr)
 
 
+class Heartbeat:
+    """Says how far it is wherever nothing has been said for SECONDS, from a thread of its own, until `stop`."""
+
+    def __init__(self, line: Callable[[], str]) -> None:
+        self._line, self._end = line, threading.Event()
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def _beat(self) -> None:
+        while not self._end.wait(max(0.2, _last[0] + SECONDS - time.monotonic())):
+            if time.monotonic() - _last[0] >= SECONDS and (line := self._line()):
+                with suppress(OSError):  # the reader has gone, as the other thread will find
+                    say(line)
+
+    def stop(self) -> None:
+        """Say nothing more."""
+        self._end.set()
+
+
 class Bars:
     """Progress by name: bars of a terminal, which vanish at the end; or a line now and then; or nothing."""
 
     def __init__(self, drawn: bool, told: bool = False) -> None:
-        self._told, self._said = told and not drawn, time.monotonic()
+        self._told, self._latest = told and not drawn, ""
         columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
         self._progress = Progress(*columns, console=console(), transient=True) if drawn else None
         self._tasks: dict[str, TaskID] = {}
@@ -67,18 +90,19 @@ class Bars:
         """Start drawing."""
         if self._progress is not None:
             self._progress.start()
+        self._heart = Heartbeat(lambda: self._latest) if self._told else None
         return self
 
     def __exit__(self, *exception: object) -> None:
         """Remove the bars."""
         if self._progress is not None:
             self._progress.stop()
+        if self._heart is not None:
+            self._heart.stop()
 
     def show(self, name: str, done: int, total: int, text: str | None = None) -> None:
         """Draw the bar `name` at `done` of `total`, with another text behind its name."""
-        if self._told and time.monotonic() - self._said >= SECONDS:
-            self._said = time.monotonic()
-            say(f"{name} {done:,} of {total:,}")
+        self._latest = f"{name} {done:,} of {total:,}{f' {text}' if text else ''}"
         if self._progress is None:
             return
         if name not in self._tasks:

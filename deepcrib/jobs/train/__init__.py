@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from shlex import quote
 
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.analysis.figures import predicted_against_true
@@ -64,8 +65,10 @@ def _keep_finished(folder: Path, learner: Learner) -> None:
 
 
 def _train_and_measure(config: Config, run: Run, learner: Learner, opponents: Mapping[str, Agent]) -> Outcome:
-    if run.show_lines:
-        say(f"run folder: {short_path(run.folder.path)}")
+    if run.show_lines or run.show_progress:
+        place = short_path(run.folder.path)
+        say(f"run folder: {place}")
+        say(f"tensorboard --logdir {quote(place)} (tab Custom Scalars)")
     others = unread(config.learner.name)
     options = {part: value for part, value in asdict(config).items() if part not in others}
     write_table = partial(write_options, run.folder.path, options, _varied(run))
@@ -83,6 +86,8 @@ def _train_and_measure(config: Config, run: Run, learner: Learner, opponents: Ma
                 progress=_progress(run, learner, bars),
                 probe=_probe_of(config.learner, opponents),
             )
+    if run.show_lines and agent:
+        say(f"final matches: {config.evaluation.final_games:,} games against {', '.join(opponents)}")
     with Bars(run.show_progress, run.show_lines) as bars:
         finals = measure(learner, agent, opponents, match, bars)
     metrics = final_metrics(finals.matches, finals.own, learner.seconds)
@@ -98,8 +103,8 @@ def _varied(run: Run) -> Sequence[str]:
 
 def _progress(run: Run, learner: Learner, bars: Bars) -> Callable[[int, Mapping[str, float]], None]:
     """What `fit` calls with the steps done: draws a bar, says a line now and then, or writes that into the log."""
-    teller, drawn = say if run.show_lines else LOG.info, bars if run.show_progress else None
-    lines = Lines(learner.steps_done, learner.num_steps, learner.unit, say=teller, bars=drawn)
+    teller = say if run.show_lines else LOG.info
+    lines = Lines(learner.steps_done, learner.num_steps, learner.unit, say=teller, bars=bars)
 
     def show(done: int, metrics: Mapping[str, float]) -> None:
         begun = [stage for stage in learner.stages if stage.steps_done and done <= 0]

@@ -35,7 +35,7 @@ class Lines:
     ) -> None:
         self.say, self.bars = say, bars
         self.first, self.total, self.unit, self.clock = done, total, unit, clock
-        self.began = self.said = clock()
+        self.began = self.said = self.last = clock()
         self.latest: dict[str, float] = {}
         self.matches: dict[str, float] = {}
         if bars is not None:
@@ -52,9 +52,10 @@ class Lines:
             rates = [f"{name} {100 * rate:.1f}%" for name, rate in _rates(self.latest).items()]
             texts = _losses(self.latest)[:1] + rates[:1]
             self.bars.show("training", done, self.total, f"({', '.join(texts)})" if texts else None)
-        if now - self.said >= SECONDS:
+        if now - self.said + (now - self.last) > SECONDS:  # a step later it would be too late
             self.say(", ".join(self._texts(done, now - self.began)))
             self.said, self.matches = now, {}
+        self.last = now
 
     def _texts(self, done: int, seconds: float) -> list[str]:
         texts = [f"{self.unit} {done:,} of {self.total:,}", *_losses(self.latest)]
