@@ -55,7 +55,7 @@ def write_run(
     command: Sequence[str] = ("deepcrib train", "experiment=a b"),
     environment: Mapping[str, Any] | None = None,
 ) -> Path:
-    """A run folder; win rates after iterations 2, 4, ..., seconds of iterations 1, 2, ..., a third of them learning."""
+    """A run folder; win rates after iterations 2, 4, ..., seconds of iterations 1, 2, ..., two thirds playing."""
     folder.mkdir(parents=True)
     (folder / "config.yaml").write_text(yaml.safe_dump(dict(told)))
     content = {
@@ -67,7 +67,7 @@ def write_run(
     for index, rate in enumerate(rates):
         rows[2 * (index + 1)]["deterministic/win_rate"] = rate
     for index, spent in enumerate(seconds):
-        rows[index + 1] |= {"speed/playing_seconds": spent * 2 / 3, "speed/learning_seconds": spent / 3}
+        rows[index + 1] |= {"speed/playing_seconds": spent * 2 / 3, "speed/processor_seconds": spent}
     if rows:
         file = ProgressFile(folder, 0)
         for step, metrics in rows.items():
@@ -131,7 +131,11 @@ def test_a_page_begins_with_who_is_stronger_and_whether_that_is_separated(page: 
     assert (first["setup"], second["setup"], second["separated"]) == ("sarsa", "monte_carlo", "yes")
     assert (first["won, Wilson over games"], second["behind the first, points"]) == ("53.0% [51.2, 54.8]", ahead)
     assert [first[name] for name in ("seeds", "games", "training", "command")] == ["3", "3,000", "6.67 minutes", "c1"]
-    assert (first["seconds an iteration"], second["seconds an iteration"]) == ("7", "3")
+    times = [row["processor seconds an iteration"] for row in (first, second)]
+    assert times == [
+        "7, not comparable",
+        "3, not comparable",
+    ]  # playing took four times as long in one run as in another
     assert "`deepcrib train -m algorithm=sarsa seed=1,2,3`" in page[1]
     result, _ = json.loads((page[0] / "summary.json").read_text())["results"]
     assert (result["setup"], result["seeds"], result["games"]) == ("sarsa", 3, 3000)
@@ -159,16 +163,20 @@ def test_the_opponent_is_the_one_that_most_runs_met(tmp_path: Path) -> None:
 
 
 def test_many_differences_have_a_number_and_stand_in_the_table_of_options(tmp_path: Path) -> None:
-    """`hidden` ends the names of two options, and is told by its full name."""
+    """Or, where a few tell them apart, these as names. `hidden` ends the names of two options: it has its full name."""
     for number, more in enumerate(({}, {"batch_size": 128, "iterations": 9, "passes": 2.0, "play_lr": 1e-3})):
         command = ("deepcrib train", f"experiment=run{number}")
         write_run(tmp_path / str(number), options(**more), match(5), command=command)
-    assert with_setups(load_runs([str(tmp_path)]))[SETUP].to_list() == ["setup 1 (run0)", "setup 2 (run1)"]
-    for number, hidden in enumerate(([8], [16])):
+    found = with_setups(load_runs([str(tmp_path)]))
+    assert found[SETUP].to_list() == ["batch_size=64, ...", "batch_size=128, ..."]
+    for number, hidden in enumerate(([8], [16], 20 * [8], 20 * [16])):
         told = options() | {"play_network": {"name": "mlp", "hidden": hidden}, "discard_network": {"hidden": [4]}}
-        write_run(tmp_path / "wide" / str(number), told, match(5))
+        command = ("deepcrib train", f"experiment=run{number}")
+        write_run(tmp_path / ("deep" if number > 1 else "wide") / str(number), told, match(5), command=command)
     found = with_setups(load_runs([str(tmp_path / "wide")]))
     assert found[SETUP].to_list() == ["play_network.hidden=[8]", "play_network.hidden=[16]"]
+    found = with_setups(load_runs([str(tmp_path / "deep")]))
+    assert found[SETUP].to_list() == ["setup 1 (run2)", "setup 2 (run3)"]
 
 
 # --- figures ------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from deepcrib.analysis.report.page import Page, table
-from deepcrib.analysis.report.runs import FINISHED, SETUP, final_match, read_metrics, trained_seconds
+from deepcrib.analysis.report.runs import FINISHED, NETWORK, SETUP, final_match, read_metrics, trained_seconds
 from deepcrib.analysis.report.statistics import newcombe, over_seeds, welch
 from deepcrib.analysis.tables import bounds, percent
 from deepcrib.intervals import Interval, wilson
@@ -60,13 +60,14 @@ class Result:
         """Mean hours of training, matches on the way included."""
         return float(np.mean([trained_seconds(folder) for folder in self.runs.folder])) / 3600
 
+    def medians(self, tag: str) -> list[float]:
+        """Of each run that has the metric."""
+        return [float(np.median(found[tag][1])) for found in map(read_metrics, self.runs.folder) if tag in found]
+
     @property
-    def step_seconds(self) -> str | None:
-        """Mean over runs of the median seconds of a replay iteration without matches; None where there are none."""
-        parts = ("speed/playing_seconds", "speed/learning_seconds")
-        timed = [metrics for metrics in map(read_metrics, self.runs.folder) if all(tag in metrics for tag in parts)]
-        medians = [np.median(metrics[parts[0]][1] + metrics[parts[1]][1]) for metrics in timed]
-        return f"{np.mean(medians):.3g}" if medians else None
+    def self_play(self) -> list[str]:
+        """What the seconds of self-play depend on, but for the machine and its other work."""
+        return self.runs.reindex(columns=[NETWORK, "learner.episodes"]).iloc[0].map(str).to_list()
 
     def to_dict(self) -> dict[str, Any]:
         """Its numbers as plain values; `won` with the bounds of its interval."""
@@ -98,7 +99,7 @@ def result_section(results: Sequence[Result], opponent: str, page: Page) -> list
     if not results:
         return [f"No finished training run met {opponent} in final matches: none is ranked."]
     answer = " ".join(filter(None, (_strength(results[0], opponent), _lead(results), _caution(results))))
-    return [answer, table([_row(one, results[0], page) for one in results])]
+    return [answer, table([_row(one, results, page) for one in results])]
 
 
 def _strength(one: Result, opponent: str) -> str:
@@ -132,7 +133,24 @@ def _caution(results: Sequence[Result]) -> str:
     return f"One seed{which}: an interval over games speaks of these very agents, not of the method."
 
 
-def _row(one: Result, first: Result, page: Page) -> dict[str, Any]:
+def _step_seconds(one: Result, results: Sequence[Result]) -> str | None:
+    """Mean over runs of the median of a replay iteration, all threads, without matches; None where none was timed.
+
+    Self-play of the same networks takes the same time whatever learns from it. Where it took half as long again in some
+    runs, the machine was busy, and times say nothing of the setups.
+    """
+    seconds = one.medians("speed/processor_seconds")
+    if not seconds:
+        return None
+    played = [
+        m for other in results if other.self_play == one.self_play for m in other.medians("speed/playing_seconds")
+    ]
+    busy = max(played, default=0.0) > 1.5 * min(played, default=0.0)
+    return f"{np.mean(seconds):.3g}{', not comparable' if busy else ''}"
+
+
+def _row(one: Result, results: Sequence[Result], page: Page) -> dict[str, Any]:
+    first = results[0]
     lead, kind = (None, "") if one is first else first.ahead(one)
     apart = {WELCH: "yes", NEWCOMBE: "these agents"}
     return {
@@ -147,7 +165,7 @@ def _row(one: Result, first: Result, page: Page) -> dict[str, Any]:
         "seeds": len(one.matches),
         "games": int(one.matches.games.sum()),
         "training": hours_text(one.hours),
-        "seconds an iteration": one.step_seconds,
+        "processor seconds an iteration": _step_seconds(one, results),
         "command": page.command(one.runs.commands),
     }
 

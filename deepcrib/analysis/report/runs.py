@@ -157,11 +157,33 @@ def with_setups(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _other_options(runs: pd.DataFrame, every: Sequence[str]) -> list[str]:
-    """For each run `name=value` of the options that differ; a name's last part where no other option ends so."""
+    """For each run `name=value` of the options that differ; a name's last part where no other option ends so.
+
+    Where that is long, of so few that the setups are still told apart, and `...`.
+    """
     names = [name for name in runs if name not in (*OWN, *SEEDS) and runs[name].map(repr).nunique() > 1]
-    heads = short_names(names, every)
-    rows = runs[names].fillna("missing").astype(str).to_numpy()
-    return [", ".join(f"{head}={value}" for head, value in zip(heads, row, strict=True)) for row in rows]
+    rows = runs[names].fillna("missing").astype(str)
+
+    def texts(chosen: Sequence[str], end: Sequence[str] = ()) -> list[str]:
+        heads = short_names(chosen, every)
+        found = ([f"{head}={value}" for head, value in zip(heads, row, strict=True)] for row in rows[chosen].to_numpy())
+        return [", ".join([*words, *end]) for words in found]
+
+    told = texts(names)
+    return told if max(map(len, told)) <= _LONGEST else texts(_telling(rows), ("...",))
+
+
+def _telling(rows: pd.DataFrame) -> list[str]:
+    """A few columns that tell rows apart as all do, found one by one; those of learning before those of matches."""
+
+    def parts(names: Sequence[str]) -> int:
+        return len({tuple(row) for row in rows[list(names)].to_numpy()})
+
+    chosen: list[str] = []
+    while (known := parts(chosen)) < parts(rows.columns):
+        gains = {name: parts([*chosen, name]) - known for name in rows.columns}
+        chosen.append(max(gains, key=lambda name: (gains[name] > 0, not name.startswith("evaluation."), gains[name])))
+    return chosen
 
 
 def _numbered(runs: pd.DataFrame, texts: pd.Series) -> dict[str, str]:
