@@ -26,6 +26,7 @@ from deepcrib.analysis.sweeps import (
     SweptRun,
     error_lines,
     means_over_seeds,
+    read_run,
     runs_below,
     sweep_table,
     win_rates,
@@ -226,7 +227,7 @@ def test_an_interrupted_tournament_of_a_sweep_is_played_anew(tmp_path: Path, mon
 def test_a_run_that_died_before_its_first_state_starts_anew(swept: Path, tmp_path: Path) -> None:
     folder = tmp_path / "sweep"
     begun = folder / place(swept, 1).name
-    RunFolder(begun).start((place(swept, 1) / "config.yaml").read_text())
+    RunFolder(begun, overrides=read_run(place(swept, 1)).overrides).start((place(swept, 1) / "config.yaml").read_text())
     assert sweep(folder, "seed=1") == 0
     assert same_weights(begun, place(swept, 1))
 
