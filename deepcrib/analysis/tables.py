@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
 from rich.table import Table
 
 from deepcrib.evaluation.evaluate import ROLES
@@ -165,6 +166,14 @@ def match_table(title: str, evaluation: Evaluation, unit: str | None = None) -> 
         speed = f"{evaluation.seconds:.2f} ({evaluation.games / evaluation.seconds:,.0f})"
         rows.append(("seconds (games a second)", speed))
     return plain_table(title, ("metric", "value"), rows)
+
+
+def evaluation_text(evaluation: Evaluation) -> str:
+    """The tables of a match as plain text."""
+    console = Console(width=100, color_system=None)
+    with console.capture() as captured:
+        console.print(points_table("points", evaluation), match_table(f"{evaluation.games:,} games", evaluation))
+    return captured.get().rstrip()
 
 
 def _luck_rows(evaluation: Evaluation, unit: str) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from deepcrib.agents.base import uses_past
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.envs.observation import observation_spec
 from deepcrib.envs.stepping import ALL, BY_AGENT, BY_LEARNER, PLAYED, REWARDS, SHOWN, Settings
-from deepcrib.errors import OptionError
+from deepcrib.errors import OptionError, did_you_mean
 from deepcrib.game.engine import DEALING, Games
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.options import one_of, option, optional, problems
@@ -142,7 +142,8 @@ def read_options(kind: type[_Made], given: Mapping[str, Any]) -> _Made:
     names = [field.name for field in fields(kind)]
     for name in given:
         if name not in names:
-            raise OptionError(f"unknown option {name!r} of the environment (expected one of {', '.join(names)})")
+            near = did_you_mean(name, names)
+            raise OptionError(f"unknown option {name!r} of the environment ({near}expected one of {', '.join(names)})")
     return kind(**given)
 
 

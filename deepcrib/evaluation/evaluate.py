@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,11 @@ class Evaluation(Metrics):
     seconds: float
     luck_free: LuckFree | None = None
 
+    def __str__(self) -> str:
+        """As `deepcrib evaluate` prints it."""
+        text: str = import_module("deepcrib.analysis.tables").evaluation_text(self)  # which only a print waits for
+        return text
+
 
 def evaluate(
     agent: Any,
@@ -82,7 +88,8 @@ def evaluate(
     """Play full games to 121 between two agents, or agent specs, and summarise them for the first.
 
     games_per_match: so many games are a match, of which agents remember what they saw (`play_match`). luck: also take
-    the luck of the cards off. `progress` is called with the number of games finished since its last call.
+    the luck of the cards off. `progress` is called with the number of games finished since its last call. What the
+    command does with `until` and `exploit` are `evaluation.sequential.evaluate_until` and `evaluation.exploit.exploit`.
     """
     check_games(games, duplicate, games_per_match)
     players = [make_agent(spec, device) for spec in (agent, opponent)]

@@ -37,11 +37,13 @@ def test_other_names_are_an_attribute_error() -> None:
 
 
 def test_train_returns_a_folder_that_is_an_agent(tmp_path: Path) -> None:
-    words = ["experiment=smoke", "learner.iterations=1", "evaluation.final_games=20", "pretraining.enabled=false"]
-    run = deepcrib.train(*words, folder=tmp_path / "run")
+    """Options as words of a command or by name."""
+    options = {"learner": {"iterations": 1}, "evaluation": {"final_games": 20, "opponents": ["random"]}}
+    run = deepcrib.train("pretraining.enabled=false", experiment="smoke", **options, folder=tmp_path / "run")
     assert run == tmp_path / "run" and (run / "summary.json").exists()
     found = deepcrib.evaluate(run, "random", games=20)
     assert found.games == 20 and found.ci_low <= found.win_rate <= found.ci_high
+    assert f"{100 * found.win_rate:.1f}% [{100 * found.ci_low:.1f}" in str(found) and "agent as dealer" in str(found)
 
 
 @pytest.mark.parametrize(
