@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 import threading
@@ -108,9 +109,7 @@ def _run(words: list[str]) -> int:
         print(f"deepcrib {__version__}")
         return 0
     job = _find_job(words[0])
-    arguments, unknown = _parser(job).parse_known_intermixed_args(words[1:])
-    if unknown:
-        _refuse_dashes(job, unknown[0], words)
+    arguments = _parser(job).parse_intermixed_args(words[1:])
     from deepcrib.jobs.hydra.launch import explain, launch
 
     return (explain if arguments.help else launch)(job, _with_task(job, arguments.words), arguments)
@@ -144,6 +143,8 @@ def _find_job(word: str) -> Job:
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage on several lines."""
+        if found := re.match(r"unrecognized arguments: -+([\w./]+)", message):
+            message += f": options are written as {found[1]}=VALUE"
         raise OptionError(f"{self.prog}: {message} (see deepcrib {self.prog} --help)")
 
 
@@ -156,15 +157,6 @@ def _parser(job: Job) -> argparse.ArgumentParser:
     parser.add_argument("-c", "--cfg", choices=("job", "hydra", "all"))
     parser.add_argument("-cd", "--config-dir")
     return parser
-
-
-def _refuse_dashes(job: Job, word: str, words: Sequence[str]) -> NoReturn:
-    """About an option that is written as other programs have theirs: `--seed 2`, `--seed=2`."""
-    name, equals, value = word.lstrip("-").partition("=")
-    following = words[words.index(word) + 1 :]
-    value = value if equals or not following or "=" in following[0] else following[0]
-    near = f"did you mean {name}={value or 'VALUE'}?"
-    raise OptionError(f"{job.name}: cannot read {word!r}: {near} (see deepcrib {job.name} --help)")
 
 
 def _guess(job: Job, word: str) -> str:

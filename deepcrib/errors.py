@@ -26,12 +26,9 @@ class MissingExtraError(OptionError):
     """
 
     def __init__(self, user: str, package: str, extra: str) -> None:
-        installed = (Path(__file__).parent / "conf").is_dir()  # in a checkout it lies beside the package
-        advice = (
-            f"pip install 'deepcrib[{extra}]'"
-            if installed
-            else f"pip install -e '.[{extra}]' in the repository of deepcrib"
-        )
+        advice = f"pip install 'deepcrib[{extra}]'"
+        if not (Path(__file__).parent / "conf").is_dir():  # a checkout, where it lies beside the package
+            advice = f"pip install -e '.[{extra}]' in the repository of deepcrib"
         super().__init__(f"{user}: expected {package}, which is not installed: {advice}")
 
 

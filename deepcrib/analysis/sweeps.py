@@ -144,29 +144,24 @@ def sweep_table(title: str, rows: Sequence[SweptRun], width: int) -> Table:
 
 
 def means_over_seeds(rows: Iterable[SweptRun]) -> list[SweptRun]:
-    """Of several done runs with the same options but for seeds, a row: the mean, with Student's t interval over seeds.
-
-    Its state is their number.
-    """
+    """A row for several done runs that differ in seeds alone: mean, Student's t interval; its state is their number."""
     groups: dict[tuple[str, ...], list[SweptRun]] = {}
     for run in rows:
         if run.summary:
-            words = (word for word in run.overrides if not values_of([word]).keys() & set(SEEDS))
-            groups.setdefault(tuple(sorted(words)), []).append(run)
+            fixed = (word for word in run.overrides if not values_of([word]).keys() & set(SEEDS))
+            groups.setdefault(tuple(sorted(fixed)), []).append(run)
     found = []
     for words, group in groups.items():
-        seconds = [run.seconds for run in group if run.seconds is not None]
-        matches = [_matches(run.summary) for run in group]
+        matches: list[Mapping[str, Any]] = [_matches(run.summary) for run in group]
         summary: dict[str, Any] = {}
         for name in set.intersection(*map(set, matches)) if len(group) > 1 else ():
-            played = [one[name] for one in matches]
-            games = [int(match["games"]) for match in played if runs.is_number(match.get("games"))]
-            mean = over_seeds([match["win_rate"] for match in played], min(games, default=0))
+            games = min(int(match[name].get("games") or 0) for match in matches)
+            mean = over_seeds([match[name]["win_rate"] for match in matches], games)
             summary[name] = dict(zip(_WIN_RATE, mean, strict=True))
         if summary:
-            whole = {**summary.pop("", {}), **summary}
-            mean_seconds = sum(seconds) / len(seconds) if seconds else None
-            found.append(SweptRun(group[0].folder, f"{len(group)} seeds", words, seconds=mean_seconds, summary=whole))
+            summary |= summary.pop("", {})
+            seconds = sum(run.seconds or 0.0 for run in group) / len(group)
+            found.append(SweptRun(group[0].folder, f"{len(group)} seeds", words, seconds=seconds, summary=summary))
     return found
 
 

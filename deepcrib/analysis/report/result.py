@@ -64,11 +64,6 @@ class Result:
         """Of each run that has the metric."""
         return [float(np.median(found[tag][1])) for found in map(read_metrics, self.runs.folder) if tag in found]
 
-    @property
-    def self_play(self) -> list[str]:
-        """What the seconds of self-play depend on, but for the machine and its other work."""
-        return self.runs.reindex(columns=[NETWORK, "learner.episodes"]).iloc[0].map(str).to_list()
-
     def to_dict(self) -> dict[str, Any]:
         """Its numbers as plain values; `won` with the bounds of its interval."""
         won = [None if value != value else value for value in self.won]
@@ -142,9 +137,9 @@ def _step_seconds(one: Result, results: Sequence[Result]) -> str | None:
     seconds = one.medians("speed/processor_seconds")
     if not seconds:
         return None
-    played = [
-        m for other in results if other.self_play == one.self_play for m in other.medians("speed/playing_seconds")
-    ]
+    sizes = [other.runs.reindex(columns=[NETWORK, "learner.episodes"]).iloc[0] for other in (one, *results)]
+    alike = [other for other, size in zip(results, sizes[1:], strict=True) if size.equals(sizes[0])]
+    played = [median for other in alike for median in other.medians("speed/playing_seconds")]
     busy = max(played, default=0.0) > 1.5 * min(played, default=0.0)
     return f"{np.mean(seconds):.3g}{', not comparable' if busy else ''}"
 

@@ -157,20 +157,16 @@ def with_setups(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _other_options(runs: pd.DataFrame, every: Sequence[str]) -> list[str]:
-    """For each run `name=value` of the options that differ; a name's last part where no other option ends so.
+    """For each run `name=value` of so many differing options as tell the setups apart, and `...` where more differ.
 
-    Where that is long, of so few that the setups are still told apart, and `...`.
+    A name's last part stands for it where no other option ends so.
     """
     names = [name for name in runs if name not in (*OWN, *SEEDS) and runs[name].map(repr).nunique() > 1]
     rows = runs[names].fillna("missing").astype(str)
-
-    def texts(chosen: Sequence[str], end: Sequence[str] = ()) -> list[str]:
-        heads = short_names(chosen, every)
-        found = ([f"{head}={value}" for head, value in zip(heads, row, strict=True)] for row in rows[chosen].to_numpy())
-        return [", ".join([*words, *end]) for words in found]
-
-    told = texts(names)
-    return told if max(map(len, told)) <= _LONGEST else texts(_telling(rows), ("...",))
+    chosen = _telling(rows)
+    heads, more = short_names(chosen, every), ["..."] * (len(chosen) < len(names))
+    words = ([f"{head}={value}" for head, value in zip(heads, row, strict=True)] for row in rows[chosen].to_numpy())
+    return [", ".join([*found, *more]) for found in words]
 
 
 def _telling(rows: pd.DataFrame) -> list[str]:

@@ -53,16 +53,11 @@ def run_name(overrides: Sequence[str], varied: Sequence[str] = (), sweep: Path |
     by its overrides of the options that vary; by all of them where another run has that name, or nothing varies.
     """
     words = sorted(overrides)
-    name, whole = _name([word for word in words if values_of([word]).keys() & set(varied)] or words), _name(words)
+    name = _name([word for word in words if values_of([word]).keys() & set(varied)] or words)
     if (told := _told(Path(sweep, name))) == words:
         return name
-    if (
-        sweep
-        and Path(sweep).is_dir()
-        and (found := [place.name for place in Path(sweep).iterdir() if _told(place) == words])
-    ):
-        return found[0]
-    return whole if told else name
+    others = Path(sweep).iterdir() if sweep and Path(sweep).is_dir() else ()
+    return next((place.name for place in others if _told(place) == words), _name(words) if told else name)
 
 
 def _told(folder: Path) -> list[str]:

@@ -78,9 +78,8 @@ class SweepStart(Callback):
         for name in planned:
             with suppress(OSError):  # who writes there reports it
                 (folder / name / REFUSED).unlink(missing_ok=True)
-        SweepStart.begun = sweep = Sweep(
-            folder, planned, _runs_in(folder), sum(_share_done(folder / name) for name in planned)
-        )
+        done = sum(_share_done(folder / name) for name in planned)
+        SweepStart.begun = sweep = Sweep(folder, planned, _runs_in(folder), done)
         if planned and kind(config.hydra.launcher) != "BasicLauncher":
             SweepStart.heart = Heartbeat(sweep.progress)
 
