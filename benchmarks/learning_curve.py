@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, PercentFormatter
 
-from deepcrib.analysis.curves import learning_curves
+from deepcrib.analysis.figures import lines_with_bands
+from deepcrib.errors import RunError
+from deepcrib.training.progress import read_scalar
 
 TARGET = Path(__file__).parents[1] / "docs" / "learning_curve.png"
+
+
+def learning_curves(runs: Sequence[str], tags: Sequence[str], title: str) -> Any:
+    """Figure of win rates by hands, a line a tag: the mean over runs in the band from the lowest to the highest."""
+    lines = {}
+    for tag in tags:
+        read = [read_scalar(run, tag) for run in runs]
+        steps = read[0][0]
+        if any(not np.array_equal(steps, other) for other, _ in read):
+            raise RunError(f"the runs were not measured at the same iterations ({tag})")
+        found, hands = read_scalar(runs[0], "progress/hands")
+        lines[tag.split("/")[0]] = hands[np.searchsorted(found, steps)], np.array([values for _, values in read])
+    figure = lines_with_bands(lines, title=title, xlabel="hands", ylabel="win rate", legend="against")
+    figure.axes[0].yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    return figure
 
 
 def logarithmic(axes: Any) -> None:
@@ -30,9 +48,7 @@ def logarithmic(axes: Any) -> None:
 if __name__ == "__main__":
     runs = sys.argv[1:]
     tags = ["deterministic/win_rate", "greedy/win_rate"]
-    figure = learning_curves(
-        runs, tags, f"experiment=quick: mean and range of {len(runs)} seeds", x_tag="progress/hands"
-    )
+    figure = learning_curves(runs, tags, f"experiment=quick: mean and range of {len(runs)} seeds")
     logarithmic(figure.axes[0])
     figure.savefig(TARGET, dpi=110)
     print(TARGET)

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deepcrib.analysis.curves import learning_curves, read_scalar
+from benchmarks.learning_curve import learning_curves
 from deepcrib.errors import RunError
-from deepcrib.training.progress import ProgressFile
+from deepcrib.training.progress import ProgressFile, read_scalar
 
 
 def write_run(folder: Path, rates: list[float], first: int = 10) -> Path:
@@ -27,7 +27,7 @@ def test_scalars_come_back_with_their_steps(tmp_path: Path) -> None:
 
 def test_the_curve_is_the_mean_and_the_band_the_range(tmp_path: Path) -> None:
     runs = [write_run(tmp_path / "a", [0.25, 0.5]), write_run(tmp_path / "b", [0.5, 1.0])]
-    figure = learning_curves(runs, ["greedy/win_rate"], "two runs", x_tag="progress/hands")
+    figure = learning_curves(runs, ["greedy/win_rate"], "two runs")
     (axes,) = figure.axes
     (line,) = axes.lines
     assert line.get_xdata().tolist() == [1000, 2000]

@@ -162,21 +162,25 @@ def test_the_opponent_is_the_one_that_most_runs_met(tmp_path: Path) -> None:
     assert usual_opponent(runs) == "deterministic" and usual_opponent(runs[:2]) == "greedy"
 
 
-def test_many_differences_have_a_number_and_stand_in_the_table_of_options(tmp_path: Path) -> None:
-    """Or, where a few tell them apart, these as names. `hidden` ends the names of two options: it has its full name."""
-    for number, more in enumerate(({}, {"batch_size": 128, "iterations": 9, "passes": 2.0, "play_lr": 1e-3})):
-        command = ("deepcrib train", f"experiment=run{number}")
-        write_run(tmp_path / str(number), options(**more), match(5), command=command)
-    found = with_setups(load_runs([str(tmp_path)]))
-    assert found[SETUP].to_list() == ["batch_size=64, ...", "batch_size=128, ..."]
-    for number, hidden in enumerate(([8], [16], 20 * [8], 20 * [16])):
+def test_a_setup_is_named_by_the_options_that_tell_it_apart(tmp_path: Path) -> None:
+    """`...` where more differ; `hidden` ends the names of two options, and is told by its full name."""
+    for number, more in enumerate(({}, {"batch_size": 128, "iterations": 9}, {"iterations": 9}, {"passes": 2.0})):
+        write_run(tmp_path / str(number), options(**more), match(5))
+    assert sorted(with_setups(load_runs([str(tmp_path)]))[SETUP]) == [
+        "batch_size=128, iterations=9, passes=1.0",
+        "batch_size=64, iterations=4, passes=1.0",
+        "batch_size=64, iterations=4, passes=2.0",
+        "batch_size=64, iterations=9, passes=1.0",
+    ]
+    assert with_setups(load_runs([str(tmp_path / "[01]")]))[SETUP].to_list() == [
+        "batch_size=64, ...",
+        "batch_size=128, ...",
+    ]
+    for number, hidden in enumerate(([8], [16])):
         told = options() | {"play_network": {"name": "mlp", "hidden": hidden}, "discard_network": {"hidden": [4]}}
-        command = ("deepcrib train", f"experiment=run{number}")
-        write_run(tmp_path / ("deep" if number > 1 else "wide") / str(number), told, match(5), command=command)
+        write_run(tmp_path / "wide" / str(number), told, match(5))
     found = with_setups(load_runs([str(tmp_path / "wide")]))
     assert found[SETUP].to_list() == ["play_network.hidden=[8]", "play_network.hidden=[16]"]
-    found = with_setups(load_runs([str(tmp_path / "deep")]))
-    assert found[SETUP].to_list() == ["setup 1 (run2)", "setup 2 (run3)"]
 
 
 # --- figures ------------------------------------------------------------------------------------------------

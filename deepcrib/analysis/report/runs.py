@@ -25,8 +25,6 @@ NETWORK, ALGORITHM, SETUP = "play_network.name", "algorithm.name", "setup"
 OWN = ("folder", "name", "state", "error", "study", "commands", "overrides", "environment", "summary", "spent")
 """Columns of `load_runs` that are no options."""
 SEEDS = ("seed", "resume", "evaluation.seed")
-_LONGEST = 50
-"""Characters of options by which a setup is named; with more it has a number, and its options stand in a table."""
 
 
 def load_runs(places: Sequence[str]) -> pd.DataFrame:
@@ -143,7 +141,6 @@ def with_setups(runs: pd.DataFrame) -> pd.DataFrame:
     parts = trained.reindex(columns=[NETWORK, ALGORITHM]).astype(object).fillna("").astype(str).assign(others="")
     for _, names in parts.groupby([NETWORK, ALGORITHM]):
         parts.loc[names.index, "others"] = _other_options(trained.loc[names.index], trained.columns)
-    parts = parts.assign(others=parts.others.replace(_numbered(trained, parts.others)))
     kept = [name for name in parts if parts[name].nunique() > 1] or [NETWORK, ALGORITHM]
     trained[NETWORK] = parts[NETWORK]
     trained[SETUP] = [", ".join(filter(None, row)) for row in parts[kept].to_numpy()]
@@ -180,14 +177,3 @@ def _telling(rows: pd.DataFrame) -> list[str]:
         gains = {name: parts([*chosen, name]) - known for name in rows.columns}
         chosen.append(max(gains, key=lambda name: (gains[name] > 0, not name.startswith("evaluation."), gains[name])))
     return chosen
-
-
-def _numbered(runs: pd.DataFrame, texts: pd.Series) -> dict[str, str]:
-    """Names for what is too long to name setups by: a number, and the experiment that their commands name."""
-    long = [text for text in texts.unique() if len(text) > _LONGEST]
-    return {text: f"setup {place}{_experiment(runs[texts == text])}" for place, text in enumerate(long, 1)}
-
-
-def _experiment(runs: pd.DataFrame) -> str:
-    words = (word for commands in (*runs.commands, runs.overrides) for command in commands for word in command)
-    return next((f" ({word.partition('=')[2]})" for word in words if word.startswith("experiment=")), "")
