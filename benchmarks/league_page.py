@@ -1,7 +1,8 @@
 """The standings and the heat map of docs/results/league.md: python -m benchmarks.league_page.
 
 They are those of docs/results/league.csv and docs/results/data/league_pairings.csv, which `zoo.py league` takes from
-the folder of a league (`league.csv` and `pairings.csv` there).
+the folder of a league (`league.csv` and `pairings.csv` there). The league in matches of ten games is
+docs/results/data/league_of_ten.csv, a copy of its `league.csv`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from deepcrib.files import write_atomic
 
 PAGE = DATA.parent / "league.md"
 FIGURE = PAGE.with_suffix(".png")
+OF_TEN = DATA / "league_of_ten.csv"
 
 
 def main() -> None:
@@ -32,7 +34,7 @@ def main() -> None:
 
 def page(text: str) -> str:
     """The page with the league's standings."""
-    return filled(text, {"standings": "\n".join(standings())})
+    return filled(text, {"standings": "\n".join(standings()), "of_ten": "\n".join(of_ten())})
 
 
 def standings() -> Iterator[str]:
@@ -42,6 +44,15 @@ def standings() -> Iterator[str]:
     for name, row in zoo.standings().items():
         figures = bounds(*estimate(row, "rating"), ".0f"), percent(*estimate(row, "win_rate"))
         yield line(row["rank"], f"`{name}`", *figures, bounds(*estimate(row, "gain")), zoo.ceiling(row) or "-")
+
+
+def of_ten() -> Iterator[str]:
+    """The same of the league in matches of ten games, without a best responder."""
+    yield line("", "agent", "rating [95%]", "win rate [95%]", "points a hand [95%]", "games")
+    yield "|--:|---|--:|--:|--:|--:|"
+    for name, row in zoo.standings(OF_TEN).items():
+        figures = bounds(*estimate(row, "rating"), ".0f"), percent(*estimate(row, "win_rate"))
+        yield line(row["rank"], f"`{name}`", *figures, bounds(*estimate(row, "gain")), f"{int(row['games']):,}")
 
 
 def heat_map(names: list[str], pairings: list[dict[str, str]]) -> Any:

@@ -149,9 +149,9 @@ def take_league(folder: Path) -> None:
     write_atomic(README, re.sub(r"\| +\| agent \|.*?\n\n", lambda _: f"{top_table(rows)}\n", text, flags=re.DOTALL))
 
 
-def standings() -> dict[str, dict[str, str]]:
-    """The rows of docs/results/league.csv by agent, the best first."""
-    with STANDINGS.open(encoding="utf-8", newline="") as file:
+def standings(path: Path = STANDINGS) -> dict[str, dict[str, str]]:
+    """The rows of a league's standings by agent, the best first."""
+    with path.open(encoding="utf-8", newline="") as file:
         return {row["agent"]: row for row in csv.DictReader(file)}
 
 
