@@ -70,6 +70,9 @@ class Lookup:
     def expand(self, columns: np.ndarray, device: Any) -> torch.Tensor:
         return torch.eye(self.spec.width, device=device)[torch.as_tensor(columns)]
 
+    def encode(self, states: np.ndarray, actions: np.ndarray, device: Any) -> torch.Tensor:
+        return self.expand(self.indices(states, actions), device)
+
     def legal(self, states: np.ndarray) -> np.ndarray:
         return legal_plays(states)
 
