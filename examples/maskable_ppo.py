@@ -144,6 +144,7 @@ def main(argv: Sequence[str] | None = None) -> float:
         opponent = make_agent(options.opponent)
     except UserError as error:
         parser.error(str(error))
+    print(f"training on {options.steps:,} decisions; some millions are needed to win, and minutes", flush=True)
     start = time.perf_counter()
     model = train(options.opponent, options.steps, options.envs, options.seed)
     seconds = time.perf_counter() - start

@@ -123,7 +123,7 @@ def _call_hydra(job: Job, overrides: Sequence[str], flags: Namespace) -> Task:
     finally:
         sys.argv = argv
         if sweeps.SweepStart.heart:
-            sweeps.SweepStart.heart.stop()
+            sweeps.SweepStart.heart.set()
     return task
 
 

@@ -59,22 +59,19 @@ def error_line(text: str) -> None:
         print(f"deepcrib: {' '.join(text.split())}", file=sys.stderr)
 
 
-class Heartbeat:
-    """Says how far it is wherever nothing has been said for SECONDS, from a thread of its own, until `stop`."""
+class Heartbeat(threading.Event):
+    """Says how far it is wherever nothing has been said for SECONDS, from a thread of its own, until it is `set`."""
 
     def __init__(self, line: Callable[[], str]) -> None:
-        self._line, self._end = line, threading.Event()
+        super().__init__()
+        self._line = line
         threading.Thread(target=self._beat, daemon=True).start()
 
     def _beat(self) -> None:
-        while not self._end.wait(max(0.2, _last[0] + SECONDS - time.monotonic())):
+        while not self.wait(max(0.2, _last[0] + SECONDS - time.monotonic())):
             if time.monotonic() - _last[0] >= SECONDS and (line := self._line()):
                 with suppress(OSError):  # the reader has gone, as the other thread will find
                     say(line)
-
-    def stop(self) -> None:
-        """Say nothing more."""
-        self._end.set()
 
 
 class Bars:
@@ -98,7 +95,7 @@ class Bars:
         if self._progress is not None:
             self._progress.stop()
         if self._heart is not None:
-            self._heart.stop()
+            self._heart.set()
 
     def show(self, name: str, done: int, total: int, text: str | None = None) -> None:
         """Draw the bar `name` at `done` of `total`, with another text behind its name."""
