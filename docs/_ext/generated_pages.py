@@ -72,7 +72,9 @@ def write_pages(app: Sphinx) -> None:
     pages = {f"commands/{job.name}.md": command_page(job) for job in JOBS.values()}
     pages["commands/index.md"] = index_page("Commands", COMMANDS, [f"{name}" for name in JOBS])
     pages |= {f"api/{room}.md": room_page(room) for room in ROOMS}
-    pages["api/index.md"] = index_page("Python API", API, ["surface", "top", *ROOMS])
+    docs = {room: " ".join(str(import_module(f"deepcrib.{room}").__doc__).split("\n\n")[0].split()) for room in ROOMS}
+    rooms = "\n".join(f"- [{room}]({room}.md): {doc}" for room, doc in docs.items())
+    pages["api/index.md"] = index_page("Python API", f"{API}\n\n{rooms}", ["surface", "top", *ROOMS])
     pages["observations.md"] = observations_page()
     pages["api/surface.md"] = "# deepcrib\n\n" + "\n".join(home(name) for name in deepcrib.__all__[1:]) + "\n"
     top = "\n".join(module(f"deepcrib.{name}") for name in TOP)
