@@ -10,12 +10,14 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "Agent": "agents",
+    "Callback": "training.fit",
     "DiscardObservation": "game.observations",
     "Evaluation": "evaluation.evaluate",
     "Games": "game.engine",
     "Learner": "training.learner",
     "PlayObservation": "game.observations",
-    "evaluate": "evaluation.evaluate",
+    "TrainedRun": "jobs.python",
+    "evaluate": "jobs.python",
     "fit": "training.fit",
     "make_agent": "agents",
     "play_hand": "matches",

@@ -14,9 +14,9 @@ from deepcrib.game.rules import KINDS
 
 if TYPE_CHECKING:
     from deepcrib.evaluation.evaluate import Evaluation
-    from deepcrib.evaluation.exploit import Exploitability
     from deepcrib.evaluation.hands import HandPairs, HandsWon
     from deepcrib.evaluation.league.tournament import Series, Standing
+    from deepcrib.evaluation.metrics import Exploitability
     from deepcrib.evaluation.regrets import Audit, Decision
 
 Cell = str | Callable[..., str]  # the text of a row's cell: a format such as `{0.games:,}`, or a function of the row
@@ -139,11 +139,9 @@ def _chance_lost(decision: Decision) -> str:
     return f"{100 * (decision.chance_lost or 0.0):.1f}"
 
 
-def match_table(title: str, evaluation: Evaluation, unit: str | None = None) -> Table:
-    """All metrics of one match but the points by role; unit: what the interval of the win rate is, if not the usual."""
-    over = ("pairs of " * evaluation.duplicate + "matches") if evaluation.games_per_match > 1 else "pairs"
-    unit = unit or (f"95%, over {over}" if evaluation.duplicate or over != "pairs" else "95%, Wilson")
-    rows = [(f"win rate [{unit}]", win_rate(evaluation))]
+def match_table(title: str, evaluation: Evaluation) -> Table:
+    """All metrics of one match but the points by role."""
+    rows = [(f"win rate [{evaluation.interval}]", win_rate(evaluation))]
     if evaluation.normal_low is not None and evaluation.normal_high is not None:
         interval = percent(evaluation.win_rate, evaluation.normal_low, evaluation.normal_high)
         rows.append(("win rate [95%, normal, by game]", interval))
@@ -158,7 +156,7 @@ def match_table(title: str, evaluation: Evaluation, unit: str | None = None) -> 
         ("skunks for - against", f"{evaluation.skunks:,} - {evaluation.skunks_against:,}"),
         ("game points for - against", f"{evaluation.game_points:,} - {evaluation.game_points_against:,}"),
         ("points a hand, agent / opponent", points),
-        *_luck_rows(evaluation, unit if evaluation.normal_low is None else "95%"),
+        *_luck_rows(evaluation, evaluation.interval if evaluation.normal_low is None else "95%"),
         ("mean margin (points a game)", f"{evaluation.margin:+.2f}"),
         ("hands a game", f"{evaluation.hands_per_game:.2f}"),
     ]
@@ -173,6 +171,8 @@ def evaluation_text(evaluation: Evaluation) -> str:
     console = Console(width=100, color_system=None)
     with console.capture() as captured:
         console.print(points_table("points", evaluation), match_table(f"{evaluation.games:,} games", evaluation))
+        if evaluation.exploit is not None:
+            console.print(exploit_table("what it loses to a responder", evaluation.exploit))
     return captured.get().rstrip()
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.luck import LuckFree, card_luck, luck_free
-from deepcrib.evaluation.metrics import Metrics
+from deepcrib.evaluation.metrics import Exploitability, Metrics
 from deepcrib.game.rules import KINDS, SKUNK_GAME_POINTS, SKUNK_MARGIN, WIN_GAME_POINTS
 from deepcrib.intervals import normal, pairs_interval, ratio_interval, wilson
 from deepcrib.matches import MatchResult, Progress, play_match
@@ -35,6 +35,7 @@ class Evaluation(Metrics):
     points_per_hand: all points over all hands, the cut ones included. hand_margin: points_per_hand less the opponent's.
         Both with their 95% intervals (_low and _high) over games, or pairs; None of a single one.
     game_points: 2 for a win, 3 for a win by a skunk. luck_free: where it was measured.
+    exploit: what the agent loses to a responder, where that was measured.
     """
 
     games: int
@@ -65,6 +66,13 @@ class Evaluation(Metrics):
     second_deal_win_rate: float | None
     seconds: float
     luck_free: LuckFree | None = None
+    exploit: Exploitability | None = None
+
+    @property
+    def interval(self) -> str:
+        """What the interval of the win rate is."""
+        over = ("pairs of " * self.duplicate + "matches") if self.games_per_match > 1 else "pairs"
+        return f"95%, over {over}" if self.duplicate or over != "pairs" else "95%, Wilson"
 
     def __str__(self) -> str:
         """As `deepcrib evaluate` prints it."""
@@ -88,8 +96,7 @@ def evaluate(
     """Play full games to 121 between two agents, or agent specs, and summarise them for the first.
 
     games_per_match: so many games are a match, of which agents remember what they saw (`play_match`). luck: also take
-    the luck of the cards off. `progress` is called with the number of games finished since its last call. What the
-    command does with `until` and `exploit` are `evaluation.sequential.evaluate_until` and `evaluation.exploit.exploit`.
+    the luck of the cards off. `progress` is called with the number of games finished since its last call.
     """
     check_games(games, duplicate, games_per_match)
     players = [make_agent(spec, device) for spec in (agent, opponent)]

@@ -62,29 +62,32 @@ class StoppingRule:
                 raise OptionError(f"{name}={value}: expected more than 0 and less than 0.5")
 
 
-@dataclass(frozen=True)
-class SequentialEvaluation:
-    """A match that could stop early.
+@dataclass
+class SequentialEvaluation(Evaluation):
+    """A match that could stop early: the games up to the stop.
 
-    evaluation: of the games up to the stop, win_rate with the interval that is valid there, of level 1 - alpha; with
-    luck_free, its win_rate has decided.
+    win_rate has the interval that is valid there, of level 1 - alpha; with luck_free, its win_rate has decided.
     verdict: `better` or `worse` (the agent), `equal` (within `difference` of 1/2), or `undecided` after the last game.
     max_games: how many would have been played at most.
     """
 
-    evaluation: Evaluation
-    verdict: str
-    rule: StoppingRule
-    max_games: int
+    verdict: str = UNDECIDED
+    rule: StoppingRule = StoppingRule()
+    max_games: int = 0
+
+    @property
+    def interval(self) -> str:
+        """What the interval of the win rate is."""
+        return f"{100 * (1 - self.rule.alpha):g}%, always valid"
 
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values, for `summary.json`."""
-        rule = {"until": SIGNIFICANT, **asdict(self.rule), "level": 1 - self.rule.alpha}
-        return {**self.evaluation.to_dict(), "verdict": self.verdict, "max_games": self.max_games, **rule}
+        found = super().to_dict()
+        return found | {"until": SIGNIFICANT, **found.pop("rule"), "level": 1 - self.rule.alpha}
 
     def sentence(self) -> str:
         """The verdict in words."""
-        games = f"after {self.evaluation.games:,} games"
+        games = f"after {self.games:,} games"
         if self.verdict == UNDECIDED:
             return f"undecided {games}, the most allowed"
         if self.verdict == EQUAL:
@@ -140,7 +143,7 @@ def evaluate_until(
         bounds: dict[str, Any] = {"ci_low": mean - half, "ci_high": mean + half} if np.isfinite(half) else {}
         free = replace(honest.luck_free, ci_low=None, ci_high=None, hand_margin_low=None, hand_margin_high=None)
         honest.luck_free = replace(free, **bounds)
-    return SequentialEvaluation(honest, verdict, rule, games)
+    return SequentialEvaluation(**vars(honest), verdict=verdict, rule=rule, max_games=games)
 
 
 def _pair_means(result: MatchResult, luck: bool) -> NDArray[np.float64]:

@@ -23,6 +23,7 @@ from safetensors.numpy import save
 
 from deepcrib.errors import UserError
 from deepcrib.files import write_atomic
+from deepcrib.files.hub import HUB, fetched
 from deepcrib.files.trust import FromFile, UntrustedError, is_trusting, lies_in, plain_of_file
 
 _FORMAT = "deepcrib weights"
@@ -50,7 +51,7 @@ class SavedWeights:
     @property
     def file(self) -> Path:
         """The file itself, also where a run folder was given."""
-        return _file_of(Path(self.path))
+        return weights_path(Path(self.path))
 
     @property
     def discards_by(self) -> FromFile | None:
@@ -99,7 +100,7 @@ def read_weights(path: Path | str, agent: str = "") -> SavedWeights:
 
     Raises CheckpointError, with what was expected.
     """
-    file = _file_of(Path(path))
+    file = weights_path(Path(path))
     try:
         with safe_open(file, framework="np") as opened:
             header = opened.metadata() or {}
@@ -138,7 +139,10 @@ def cannot_read(path: Path, error: OSError) -> CheckpointError:
     return CheckpointError(f"cannot read {path}: {error.strerror or error}")
 
 
-def _file_of(path: Path) -> Path:
+def weights_path(path: Path) -> Path:
+    """The file of weights itself, of a run folder or a repository of the hub, too. Raises CheckpointError."""
+    if str(path).startswith(HUB):
+        path = fetched(str(path))
     if not path.is_dir():
         if path.exists() and not path.is_file():  # a pipe, say, which nobody may ever write to
             raise CheckpointError(f"{path} is no file")

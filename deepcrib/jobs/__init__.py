@@ -9,6 +9,7 @@ This file imports none of them, so that `deepcrib --help` answers at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from deepcrib.files.runs import RunFolder
+    from deepcrib.training.fit import Callback
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class Run:
     notes: list[str] = field(default_factory=list)
 
 
+CALLBACK: ContextVar[Callback | None] = ContextVar("CALLBACK", default=None)
+"""What a training in this context calls, as `training.fit.Callback` says."""
 JOBS = {
     job.name: job
     for job in (
@@ -130,6 +134,15 @@ JOBS = {
                 "deepcrib report review games=games.jsonl name=Ann opponent=greedy",
             ),
             tasks=("runs", "humans", "review"),
+        ),
+        Job(
+            "publish",
+            "a trained agent, with its card, on the Hugging Face Hub",
+            (
+                "deepcrib publish outputs/train/2026-11-20/09-30-00",
+                "deepcrib publish outputs/train/2026-11-20/09-30-00 to=OWNER/NAME",
+            ),
+            bare="run",
         ),
         Job(
             "play",

@@ -6,11 +6,11 @@ Best responders, which take a while to import, are imported by what needs them: 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from omegaconf import MISSING
-from rich.table import Table
 
 from deepcrib.agents import Agent, make_agent
 from deepcrib.analysis.tables import (
@@ -25,18 +25,23 @@ from deepcrib.analysis.tables import (
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import Evaluation, check_games, evaluate
 from deepcrib.evaluation.hands import check_hands, hand_pairs, play_only
-from deepcrib.evaluation.sequential import StoppingRule, check_pairs, evaluate_until
+from deepcrib.evaluation.metrics import Exploitability
+from deepcrib.evaluation.sequential import SequentialEvaluation, StoppingRule, check_pairs, evaluate_until
 from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import chosen_task, refuse_given, working
 from deepcrib.jobs.shared.console import Bars, short_path
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
+from deepcrib.matches import Progress
 from deepcrib.options import at_least, one_of, option, optional, seed_value
 
 GAMES, PLAY, LEARNED = "games", "play", "learned"
 PLAY_HANDS, AUDIT_HANDS, DEALS = 20_000, 200, 1000
-Measure = Callable[[Run, Bars], tuple[dict[str, Any], Table]]
-"""What an agent loses to a responder, of the summary, and as a table."""
+RESPONSE = "response"  # folder of a run with the networks of exploit=learned
+
+
+Measure = Callable[[Bars, Path], Exploitability]
+"""What an agent loses to a responder, whose files go into a folder."""
 
 
 @dataclass
@@ -85,43 +90,51 @@ class Config:
 def run(config: Config, run: Run) -> Outcome:
     """Measure `agent` against `opponent` in the way that the task names."""
     task = chosen_task(config, _TASKS)
-    if not config.exploit:
-        refuse_given(config, ["deals"], "only for exploit=true, exploit=play and exploit=learned")
     agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
     return task(config, run, agent, opponent)
 
 
 def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     """Play the match, or play until it is decided, and summarise it for `agent`."""
-    check_games(config.games, config.duplicate, config.games_per_match)
-    rule = _rule(config)
-    measure = _exploiting(config, agent)
-    match = (agent, opponent, config.games, config.seed)
+    play = prepare_match(config, agent, opponent)
     with working(run, config.threads) as bars:
-        counter = bars.counter("games" if rule is None else "games, at most", config.games)
-        options: dict[str, Any] = {"duplicate": config.duplicate, "dealing": config.rules.name, "luck": config.luck}
-        options |= {"progress": counter}
+        found = play(bars, run.folder.path, None)
+    matches = f" in matches of {found.games_per_match}" if found.games_per_match > 1 else ""
+    title = f"{agent.name} against {opponent.name}: {found.games:,} games{matches}, seed {config.seed}"
+    if isinstance(found, SequentialEvaluation):
+        run.notes.append(found.sentence())
+    tables = [points_table("points", found), match_table(title, found)]
+    if found.exploit is not None:
+        responder = f"its best responder{' in the play alone' if config.exploit == PLAY else ''}"
+        if (hands := found.exploit.hands) is not None:
+            responder = f"networks that learned from {hands:,} hands against it, {found.exploit.seconds:,.0f} s"
+            run.notes.append(f"the responder, an agent: {short_path(run.folder.path / RESPONSE / WEIGHTS_FILE)}")
+        title = f"what {agent.name} loses to {responder}: {found.exploit.deals:,} deals, seed {config.seed}"
+        tables.append(exploit_table(title, found.exploit))
+    return Outcome(found.to_dict(), tables)
+
+
+def prepare_match(config: Config, agent: Agent, opponent: Agent) -> Callable[[Bars, Path, Progress | None], Evaluation]:
+    """What plays the match that the options say, and measures what the agent loses, with files in a folder.
+
+    Options that cannot be are refused at once, before anything is played. Raises OptionError or AgentError.
+    """
+    if not config.exploit:
+        refuse_given(config, ["deals"], "only for exploit=true, exploit=play and exploit=learned")
+    check_games(config.games, config.duplicate, config.games_per_match)
+    rule, measure = _rule(config), _exploiting(config, agent)
+    match = (agent, opponent, config.games, config.seed)
+    options: dict[str, Any] = {"duplicate": config.duplicate, "dealing": config.rules.name, "luck": config.luck}
+
+    def play(bars: Bars, folder: Path, progress: Progress | None = None) -> Evaluation:
+        options["progress"] = progress or bars.counter("games" if rule is None else "games, at most", config.games)
         if rule is None:
             found = evaluate(*match, **options, games_per_match=config.games_per_match)
-            outcome = _outcome(config, agent, opponent, found)
         else:
-            stopped = evaluate_until(*match, rule, **options)
-            run.notes.append(stopped.sentence())
-            interval = f"{100 * (1 - rule.alpha):g}%, always valid"
-            outcome = _outcome(config, agent, opponent, stopped.evaluation, interval)
-            outcome.summary = stopped.to_dict()
-        if measure is not None:
-            loss, table = measure(run, bars)
-            outcome = Outcome({**outcome.summary, "exploit": loss}, (*outcome.tables, table))
-        return outcome
+            found = evaluate_until(*match, rule, **options)
+        return replace(found, exploit=None if measure is None else measure(bars, folder))
 
-
-def _outcome(
-    config: Config, agent: Agent, opponent: Agent, evaluation: Evaluation, interval: str | None = None
-) -> Outcome:
-    matches = f" in matches of {evaluation.games_per_match}" if evaluation.games_per_match > 1 else ""
-    title = f"{agent.name} against {opponent.name}: {evaluation.games:,} games{matches}, seed {config.seed}"
-    return Outcome(evaluation.to_dict(), (points_table("points", evaluation), match_table(title, evaluation, interval)))
+    return play
 
 
 def _rule(config: Config) -> StoppingRule | None:
@@ -191,12 +204,9 @@ def _exploiting(config: Config, agent: Agent) -> Measure | None:
     check_deals(deals)
     BestResponseAgent(agent)
 
-    def measure(run: Run, bars: Bars) -> tuple[dict[str, Any], Table]:
-        discards, counter = config.exploit != PLAY, bars.counter("deals", deals)
-        found = exploit(agent, deals, config.seed, discards=discards, progress=counter)
-        where = "" if discards else " in the play alone"
-        title = f"what {agent.name} loses to its best responder{where}: {deals:,} deals, seed {config.seed}"
-        return found.to_dict(), exploit_table(title, found)
+    def measure(bars: Bars, folder: Path) -> Exploitability:
+        counter = bars.counter("deals", deals)
+        return exploit(agent, deals, config.seed, discards=config.exploit != PLAY, progress=counter)
 
     return measure
 
@@ -211,13 +221,9 @@ def _learned(config: Config, agent: Agent) -> Measure:
     hands = learned.HANDS if config.hands is None else config.hands
     learner = learned.make_responder(config.agent, hands, config.seed, config.device)
 
-    def measure(run: Run, bars: Bars) -> tuple[dict[str, Any], Table]:
-        folder = run.folder.path / "response"
-        found = learned.learned_response(learner, agent, deals, folder, bars)
-        run.notes.append(f"the responder, an agent: {short_path(folder / WEIGHTS_FILE)}")
-        words = f"networks that learned from {hands:,} hands against it, {learner.seconds:,.0f} s"
-        title = f"what {agent.name} loses to {words}: {deals:,} deals, seed {config.seed}"
-        return found.to_dict() | {"hands": hands, "seconds": learner.seconds}, exploit_table(title, found)
+    def measure(bars: Bars, folder: Path) -> Exploitability:
+        found = learned.learned_response(learner, agent, deals, folder / RESPONSE, bars)
+        return replace(found, hands=hands, seconds=learner.seconds)
 
     return measure
 

@@ -13,7 +13,8 @@ from deepcrib.agents import Agent
 from deepcrib.agents.packaged import CHAMPION_NETWORKS
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.exploit import Exploitability, reply_gains
+from deepcrib.evaluation.exploit import reply_gains
+from deepcrib.evaluation.metrics import Exploitability
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.learners.pretraining.options import PretrainingOptions

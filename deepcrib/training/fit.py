@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from deepcrib.agents import Agent, make_agent, name_agents
+from deepcrib.agents import Agent, DivergenceError, make_agent, name_agents
 from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.networks import checkpoints
 from deepcrib.training.interruption import deferred_interrupts
-from deepcrib.training.learner import Learner, Metrics
+from deepcrib.training.learner import Learner, Metrics, Writer
 from deepcrib.training.progress import ProgressFile
 from deepcrib.training.run_files import STATE_FILE, fitting_state, require_like, weights_file, write_scalars
 
@@ -35,6 +35,17 @@ Evaluate = Callable[[Agent, Any, int, int], Any]
 Progress = Callable[[int, Mapping[str, float]], None]
 """(steps done, metrics by TensorBoard tag); before the first step as many below zero as stages have yet to do."""
 Probe = Callable[[Agent, int], Mapping[str, float]]  # (agent, seed of the matches) -> additional metrics, by tag
+
+
+class Callback(Protocol):
+    """What `deepcrib.train` calls with the learner and the metrics of each row of `progress.csv`, once it is written.
+
+    That is after every step, and before the first; metrics are by TensorBoard tag, those of matches among them where
+    they were due. It may read the learner, whose `agent()` the next step changes, measure and log; it must not change
+    it. Its time counts as the training's. An exception ends the training as Ctrl-C does, saved; `train` raises it.
+    """
+
+    def __call__(self, learner: Learner, metrics: Mapping[str, float], /) -> None: ...  # noqa: D102
 
 
 def restore(learner: Learner, path: Path) -> None:
@@ -93,7 +104,7 @@ def fit(
     evaluate: Evaluate,
     *,
     opponents: Mapping[str, Agent] | None = None,
-    writer: Any = None,
+    writer: Writer | None = None,
     progress: Progress = lambda steps, metrics: None,
     probe: Probe | None = None,
     resume: bool = False,
@@ -109,8 +120,8 @@ def fit(
         run_dir: the run folder.
         evaluate: plays the evaluation matches, (agent, opponent, games, seed) -> what `match_metrics` reads.
         opponents: of these matches, by name; None: those that the options name are made.
-        writer: a TensorBoard SummaryWriter, or None.
-        progress: called after every step, and before the first.
+        writer: a TensorBoard SummaryWriter, or another `Writer`; None: nothing is written to one.
+        progress: called after every step, and before the first; what it raises there ends the training, saved.
         probe: measures additional metrics of the agent where matches are played.
         resume: continue from the state in the run folder.
 
@@ -130,7 +141,7 @@ class _Training:
     run_dir: Path
     evaluate: Evaluate
     opponents: Mapping[str, Agent]
-    writer: Any
+    writer: Writer | None
     progress: Progress
     probe: Probe | None
 
@@ -172,12 +183,11 @@ class _Training:
     def _step(self) -> None:
         at_checkpoint = self._learn(self.learner)
         try:
-            evaluated = self._evaluate_if_due()
-        except KeyboardInterrupt:
-            if not at_checkpoint:
+            self._report(self.learner.metrics | self._evaluate_if_due())
+        except BaseException as error:  # an interrupt, or what a callback raises
+            if not at_checkpoint and not isinstance(error, DivergenceError):
                 self._save_state()
             raise
-        self._report(self.learner.metrics | evaluated)
 
     def _learn(self, learner: Learner) -> bool:
         """A step of the learner, or of a stage, and its state where one is due; whether a checkpoint was."""

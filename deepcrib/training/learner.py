@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import torch
 
@@ -14,6 +14,18 @@ from deepcrib.agents import Agent
 from deepcrib.training.options import EvaluationOptions
 
 Metrics = dict[str, float]  # values by TensorBoard tag
+
+
+class Writer(Protocol):
+    """What a training writes its curves to: a TensorBoard SummaryWriter, or what has these methods of it."""
+
+    def add_scalar(self, tag: str, value: float, step: int, /) -> Any: ...  # noqa: D102
+
+    def add_histogram(self, tag: str, values: Any, step: int, /, bins: Any) -> Any: ...  # noqa: D102
+
+    def add_figure(self, tag: str, figure: Any, step: int, /) -> Any: ...  # noqa: D102
+
+    def flush(self) -> Any: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -108,8 +120,8 @@ class Learner(ABC):
         """Write what a finished training leaves in its run folder beside weights; entries for `summary.json`."""
         return {}
 
-    def show(self, writer: Any, step: int) -> None:  # noqa: B027 - most learners have nothing more to show
-        """Write histograms and pictures of a step to a SummaryWriter, where matches are due and at the end."""
+    def show(self, writer: Writer, step: int) -> None:  # noqa: B027 - most learners have nothing more to show
+        """Write histograms and pictures of a step, where matches are due and at the end."""
 
     def next_checkpoint(self) -> int:
         """The step at which the next checkpoint is due."""

@@ -16,6 +16,7 @@ from deepcrib.errors import RunError
 from deepcrib.files.runs import is_number
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, fitting
 from deepcrib.networks import checkpoints
+from deepcrib.training.learner import Writer
 from deepcrib.training.progress import PROGRESS_FILE, read_progress
 
 STATE_FILE = "state.pt"  # the training state in a run folder
@@ -81,8 +82,8 @@ def _newest(folder: Path) -> str:
     return ""
 
 
-def write_scalars(writer: Any, step: int, metrics: Mapping[str, float]) -> None:
-    """Write metrics by their tags; writer is a TensorBoard SummaryWriter or None."""
+def write_scalars(writer: Writer | None, step: int, metrics: Mapping[str, float]) -> None:
+    """Write metrics by their tags, where there is a writer."""
     if writer is not None:
         for tag, value in metrics.items():
             writer.add_scalar(tag, value, step)

@@ -119,7 +119,7 @@ def test_pairs_that_are_all_alike_are_no_proof(values: np.ndarray) -> None:
 
 def test_without_luck_a_match_is_decided_sooner() -> None:
     stops = [
-        evaluate_until("greedy", "deterministic", 20_000, seed, StoppingRule(0.01), luck=luck).evaluation.games
+        evaluate_until("greedy", "deterministic", 20_000, seed, StoppingRule(0.01), luck=luck).games
         for luck in (True, False)
         for seed in (1, 2, 3)
     ]
@@ -169,33 +169,33 @@ def comparable(figures: object) -> dict[str, object]:
 def test_a_stop_gives_the_figures_of_so_many_games(duplicate: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     rule = StoppingRule(difference=0.03)
     found = evaluate_until("greedy", "deterministic", 20000, 11, rule, duplicate=duplicate)
-    assert found.verdict == "better" and found.evaluation.games < 10000
-    fixed = evaluate("greedy", "deterministic", found.evaluation.games, 11, duplicate=duplicate)
-    assert comparable(found.evaluation) == comparable(fixed)
+    assert found.verdict == "better" and found.games < 10000
+    fixed = evaluate("greedy", "deterministic", found.games, 11, duplicate=duplicate)
+    assert comparable(found) == comparable(fixed)
     # wider than the interval of a match whose length was fixed before, and around the same estimate
-    assert found.evaluation.ci_low < fixed.ci_low < fixed.win_rate < fixed.ci_high < found.evaluation.ci_high
-    assert found.evaluation.normal_low is None
+    assert found.ci_low < fixed.ci_low < fixed.win_rate < fixed.ci_high < found.ci_high
+    assert found.normal_low is None
     monkeypatch.setattr(sequential, "_batch", lambda done, games: min(52, games - done))
     again = evaluate_until("greedy", "deterministic", 20000, 11, rule, duplicate=duplicate)
-    assert replace(again.evaluation, seconds=0) == replace(found.evaluation, seconds=0)
+    assert replace(again, seconds=0) == replace(found, seconds=0)
 
 
 def test_a_stop_without_luck_gives_the_figures_of_so_many_games() -> None:
     found = evaluate_until("greedy", "hand_max_avg", 20000, 11, StoppingRule(), luck=True)
     assert found.verdict == "worse"
-    fixed = evaluate("greedy", "hand_max_avg", found.evaluation.games, 11, luck=True)
-    ours, theirs = found.evaluation.luck_free, fixed.luck_free
+    fixed = evaluate("greedy", "hand_max_avg", found.games, 11, luck=True)
+    ours, theirs = found.luck_free, fixed.luck_free
     assert (ours.win_rate, ours.hand_margin) == (theirs.win_rate, theirs.hand_margin)
     assert ours.ci_low < theirs.ci_low < theirs.ci_high < ours.ci_high < 0.5
     assert ours.hand_margin_low is None
-    assert found.evaluation.ci_low < fixed.ci_low < fixed.ci_high < found.evaluation.ci_high
+    assert found.ci_low < fixed.ci_low < fixed.ci_high < found.ci_high
 
 
 def test_a_match_that_is_not_decided_says_so() -> None:
     found = evaluate_until("greedy", "greedy", 200, 1, StoppingRule())
-    assert (found.verdict, found.evaluation.games) == ("undecided", 200)
+    assert (found.verdict, found.games) == ("undecided", 200)
     assert "undecided after 200 games" in found.sentence()
-    assert found.evaluation.ci_low < 0.5 < found.evaluation.ci_high
+    assert found.ci_low < 0.5 < found.ci_high
     assert found.to_dict()["level"] == 0.95
 
 

@@ -98,7 +98,7 @@ def test_a_run_that_is_extended_keeps_its_commands_seconds_weights_and_matches(
     assert main(["train", f"resume={run}", "learner.iterations=3"]) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "finished run" in line]
     assert "of 2 iterations, 32 hands goes on" in line and "checkpoints/iterations_00000002.safetensors" in line
-    assert deepcrib.train(f"resume={run}", "learner.iterations=4") == run
+    assert deepcrib.train(f"resume={run}", "learner.iterations=4").folder == run
     assert (run / "checkpoints" / "iterations_00000002.safetensors").read_bytes() == weights
     environment = json.loads((run / "environment.json").read_text())
     told = environment["commands"]
@@ -137,7 +137,7 @@ def test_another_machine_or_commit_is_recorded_with_its_start(tmp_path: Path, mo
 
 def test_a_finished_run_is_left_as_it_is(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = contents(run)
-    for call in (lambda: main(["train", f"resume={run}"]), lambda: deepcrib.train(f"resume={run}")):
+    for call in (lambda: main(["train", f"resume={run}"]), lambda: deepcrib.train(f"resume={run}").folder):
         assert call() in (0, run)
         out = capsys.readouterr().out
         assert "is finished" in out and out.count("\n") == 1

@@ -273,10 +273,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("stop", "within", "saved"),
     [
         (0, False, 0),
-        (1, False, 0),
+        (1, False, 1),
         (2, True, 0),
         (2, False, 2),
-        (3, False, 2),
+        (3, False, 3),
         (4, True, 2),
         (7, True, 6),
         (7, False, 7),
@@ -331,7 +331,7 @@ def test_an_interruption_in_a_match_loses_no_learning(kind: type[TinyLearner], s
 def test_the_file_keeps_no_rows_beyond_the_saved_state(tmp_path: Path) -> None:
     """Though no later matches take their place: the games after it are played again."""
     with pytest.raises(StoppedError):
-        fit(tiny(ByStep), tmp_path, Matches(), progress=stop_at(3))
+        fit(tiny(ByStep), tmp_path, Matches(), progress=stop_at(4, within=True))
     assert matches_in(tmp_path) == ["1", "2", "3"]
     fit(tiny(ByStep, every=0), tmp_path, Matches(), resume=True)
     assert matches_in(tmp_path) == ["1", "2"]

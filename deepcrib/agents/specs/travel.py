@@ -15,8 +15,9 @@ from typing import Any
 
 from deepcrib.agents.specs.registry import BUILDERS, LOADED, is_name
 from deepcrib.files import write_atomic
+from deepcrib.files.hub import HUB
 from deepcrib.files.trust import FromFile, UntrustedError, is_trusting, lies_in, refused, trusting
-from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, read_weights
+from deepcrib.files.weights import CheckpointError, read_weights, weights_path
 from deepcrib.plugins import is_place
 
 KEPT = "agents"
@@ -49,7 +50,7 @@ def spec_of_file(said: FromFile) -> Any:
         beside = said.file.parent / text
         if kind == OTHER or (kind == AGENT and not is_path(text) and not exists(beside)):
             return text
-        if lies_in(said.file.parent, beside) and (exists(beside) or not is_trusting()):
+        if not text.startswith(HUB) and lies_in(said.file.parent, beside) and (exists(beside) or not is_trusting()):
             return str(beside.absolute())
         if is_trusting():
             return text
@@ -97,17 +98,17 @@ def kept_spec(spec: Any, folder: Path) -> Any:
 
 def _kept(path: Path, folder: Path) -> str:
     """Where a file of weights is kept in a folder, with those that it names; relative to the folder."""
-    file = path / WEIGHTS_FILE if path.is_dir() else path
     try:
+        file = weights_path(path)
         content = file.read_bytes()
-    except OSError:
+    except (CheckpointError, OSError):
         return str(path.absolute())
     kept = Path(KEPT) / f"{hashlib.sha256(content).hexdigest()[:16]}{file.suffix}"
-    _copy(file, content, folder / kept)
+    copy_weights(file, content, folder / kept)
     return str(kept)
 
 
-def _copy(file: Path, content: bytes, target: Path) -> None:
+def copy_weights(file: Path, content: bytes, target: Path) -> None:
     """Write a file of weights again, with those beside it that it names in the same places."""
     if target.exists():
         return
@@ -118,7 +119,7 @@ def _copy(file: Path, content: bytes, target: Path) -> None:
         beside = file.parent / text
         if kind not in (COMMAND, OTHER) and not is_name(text) and beside.is_file() and lies_in(file.parent, beside):
             place = os.path.relpath(os.path.realpath(beside), os.path.realpath(file.parent))
-            _copy(beside, beside.read_bytes(), target.parent / place)
+            copy_weights(beside, beside.read_bytes(), target.parent / place)
         return text
 
     with suppress(CheckpointError):  # of another format, which names none

@@ -23,8 +23,8 @@ from deepcrib.analysis.league import (
     standings_csv,
 )
 from deepcrib.errors import OptionError, RunError
-from deepcrib.evaluation.exploit import Exploitability, check_deals, exploit
 from deepcrib.evaluation.exploit import __file__ as exploit_file
+from deepcrib.evaluation.exploit import check_deals, exploit
 from deepcrib.evaluation.league.league import (
     MEMBERS,
     Pairing,
@@ -35,6 +35,7 @@ from deepcrib.evaluation.league.league import (
     play_pairing,
     reopen,
 )
+from deepcrib.evaluation.metrics import Exploitability
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import read_json, write_json
 from deepcrib.jobs import Outcome, Run

@@ -17,7 +17,7 @@ from deepcrib.evaluation.hands import hand_pairs
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import ENVIRONMENT
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError
-from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs import CALLBACK, Outcome, Run
 from deepcrib.jobs.hydra.resume import resume_words
 from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import LOG, Bars, say, short_path
@@ -102,9 +102,13 @@ def _varied(run: Run) -> Sequence[str]:
 
 
 def _progress(run: Run, learner: Learner, bars: Bars) -> Callable[[int, Mapping[str, float]], None]:
-    """What `fit` calls with the steps done: draws a bar, says a line now and then, or writes that into the log."""
+    """What `fit` calls with the steps done: draws a bar, says a line now and then, or writes that into the log.
+
+    A row of `progress.csv` also goes to the callback.
+    """
     teller = say if run.show_lines else LOG.info
     lines = Lines(learner.steps_done, learner.num_steps, learner.unit, say=teller, bars=bars)
+    callback = CALLBACK.get()
 
     def show(done: int, metrics: Mapping[str, float]) -> None:
         begun = [stage for stage in learner.stages if stage.steps_done and done <= 0]
@@ -112,6 +116,8 @@ def _progress(run: Run, learner: Learner, bars: Bars) -> Callable[[int, Mapping[
             bars.show("pretraining", stage.steps_done, stage.num_steps)
         if done >= 0:
             lines(done, metrics)
+        if metrics and callback is not None:
+            callback(learner, metrics)
 
     return show
 

@@ -26,7 +26,7 @@ from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import DISCARD_COLUMNS, Encoder
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
 from deepcrib.networks.fast import adam_step
-from deepcrib.training.learner import Learner, Metrics, Setting
+from deepcrib.training.learner import Learner, Metrics, Setting, Writer
 
 KEEP_FIRST_FOUR = len(DISCARD_SLOTS_6) - 1
 """The discard action that throws the last two slots, which are empty here."""
@@ -122,7 +122,7 @@ class ShowPretraining(Learner):
             return errors
         return errors | {"exact_share": float((predicted.round() == expected).mean())}
 
-    def show(self, writer: Any, step: int) -> None:
+    def show(self, writer: Writer, step: int) -> None:
         """The figure of what was measured."""
         truth = MEAN_OF_STARTERS if self.options.starter else "true value"
         title = f"Value of all {len(self.hands):,} four-card hands after pretraining"

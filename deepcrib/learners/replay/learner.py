@@ -34,7 +34,7 @@ from deepcrib.learners.replay.play import Episodes
 from deepcrib.learners.replay.update import LearnedNetwork, learn_side_by_side, untrained
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork
 from deepcrib.networks.checkpoints import save_weights
-from deepcrib.training.learner import Learner, Metrics, Setting
+from deepcrib.training.learner import Learner, Metrics, Setting, Writer
 
 CHARTS = {
     "Points a hand": {"self-play, a player: play, hand, crib": "self_play/.*_points_per_hand"},
@@ -205,7 +205,7 @@ class ReplayLearner(Learner):
             self.target_network.load_state_dict(state["target_network"])
         self.hands = state["hands"]
 
-    def show(self, writer: Any, step: int) -> None:
+    def show(self, writer: Writer, step: int) -> None:
         """Histograms of values and targets; from time to time what the discard network predicts and what came of it."""
         figure = self.setting.figure if draws_at(self.setting.evaluation, step, self.num_steps) else None
         show_values(writer, step, self.agent().functions, self._learned, figure)

@@ -19,6 +19,7 @@ from deepcrib.agents.q_network import QFunction
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.rewards import discard_returns, play_totals
 from deepcrib.matches.trajectories import Trajectories
+from deepcrib.training.learner import Writer
 from deepcrib.training.options import EvaluationOptions
 
 SHOWN_SAMPLES = 10_000
@@ -110,7 +111,7 @@ def speed_metrics(hands: int, samples: float, playing: float, learning: float) -
 
 
 def show_values(
-    writer: Any,
+    writer: Writer,
     iteration: int,
     functions: Mapping[str, QFunction],
     learned: Mapping[str, Batch],
