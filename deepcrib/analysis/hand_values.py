@@ -1,4 +1,4 @@
-"""What each discard of one hand is worth, and what agents throw from it."""
+"""What each discard of one hand is worth, and what agents discard from it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from rich.table import Table
 
 from deepcrib.agents import Agent, AgentError, require_players
 from deepcrib.agents.asking import ask, require_probabilities
-from deepcrib.agents.expected_value import expectations_of
 from deepcrib.analysis.tables import NONE, Cell, table_of
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.exact.discards import discard_statistics
+from deepcrib.evaluation.review import CHANCE, SCALE
+from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
 from deepcrib.game.cards import format_cards
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.randomness import hash_key
 from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
-from deepcrib.search.rollouts import usual_rollouts
+from deepcrib.search.best_response import BestResponseAgent
+from deepcrib.search.rollouts import usual_responder, usual_rollouts
 
 _SAME = 1e-9
 """Points, or a chance, by which two values may differ through rounding alone."""
@@ -32,11 +33,12 @@ _SAME = 1e-9
 class DiscardFigures(NamedTuple):
     """One discard; but for names and the chance to win all in points, and but for the hand's lowest and highest means.
 
-    As `agents.DiscardExpectations` has them: crib_mean is negative to the pone, pegging own minus the opponent's. win:
-    chance to win the game from this score by `usual_rollouts`; differences are known to a per cent or less.
+    As a `BestResponseAgent` has them: crib_mean is negative to the pone, pegging own minus the opponent's points of the
+    play; the opponent's hand and heels, which no discard changes, are left out. win: chance to win the game from this
+    score by `usual_rollouts`; differences are known to a per cent or less.
     """
 
-    toss: str
+    discard: str
     keep: str
     hand_mean: float
     hand_min: int
@@ -51,7 +53,7 @@ class DiscardFigures(NamedTuple):
 class AgentChoice:
     """What an agent does with the hand.
 
-    action: what it throws. place: 1 where no discard has a higher total, 2 where one has, and so on. gives_up: points
+    action: what it discards. place: 1 where no discard has a higher total, 2 where one has, and so on. gives_up: points
     of total less than the best. probabilities: [15] by discard action, None where the agent knows none. values: [15]
     in `unit`, each None where the agent does not value that discard; None with no unit for one without values.
     """
@@ -65,7 +67,7 @@ class AgentChoice:
 
     @property
     def likeliest(self) -> tuple[int, ...]:
-        """Actions that it throws as often as any, in their order; several where it is indifferent between them."""
+        """Actions that it takes as often as any, in their order; several where it is indifferent between them."""
         if self.probabilities is None:
             return (self.action,)
         most = max(self.probabilities) - _SAME
@@ -74,8 +76,12 @@ class AgentChoice:
 
 @dataclass(frozen=True)
 class HandValues:
-    """A hand in one role at one score: its 15 discards by action, and agents by name."""
+    """A hand in one role at one score: its 15 discards by action, and agents by name.
 
+    opponent: as whom the other player is taken to answer.
+    """
+
+    opponent: str
     hand: str
     role: str
     score: tuple[int, int]
@@ -87,39 +93,46 @@ class HandValues:
         """Actions by their totals; equal ones stay in their order."""
         return sorted(range(len(self.discards)), key=lambda action: -self.discards[action].total)
 
-    def thrown_by(self, action: int) -> list[str]:
+    def chosen_by(self, action: int) -> list[str]:
         """Names of the agents for which a discard is the likeliest, or one of them."""
         return [name for name, choice in self.agents.items() if action in choice.likeliest]
 
     def to_dict(self) -> dict[str, Any]:
-        """All metrics as plain values: discards with the best first, agents' metrics by the cards thrown."""
-        rows = [self.discards[action]._asdict() | {"thrown_by": self.thrown_by(action)} for action in self.best_first]
+        """All metrics as plain values: discards with the best first, agents' metrics by the cards discarded."""
+        rows = [self.discards[action]._asdict() | {"chosen_by": self.chosen_by(action)} for action in self.best_first]
         return {"discards": rows, "agents": {name: self._plain(choice) for name, choice in self.agents.items()}}
 
     def _plain(self, choice: AgentChoice) -> dict[str, Any]:
-        chosen, tosses = self.discards[choice.action], [row.toss for row in self.discards]
-        plain: dict[str, Any] = {"toss": chosen.toss, "keep": chosen.keep}
+        chosen, names = self.discards[choice.action], [row.discard for row in self.discards]
+        plain: dict[str, Any] = {"discard": chosen.discard, "keep": chosen.keep}
         plain |= {"place": choice.place, "gives_up": choice.gives_up}
         for name, numbers in (("probabilities", choice.probabilities), ("values", choice.values)):
-            plain[name] = numbers and dict(zip(tosses, numbers, strict=True))
+            plain[name] = numbers and dict(zip(names, numbers, strict=True))
         return plain | {"unit": choice.unit}
 
 
 def hand_values(
-    hand: Sequence[int], is_dealer: bool, score: tuple[int, int], agents: Mapping[str, Agent], seed: int = 1
+    hand: Sequence[int],
+    is_dealer: bool,
+    score: tuple[int, int],
+    agents: Mapping[str, Agent],
+    seed: int = 1,
+    responder: BestResponseAgent | None = None,
 ) -> HandValues:
-    """The discards of a sorted hand of six card ids in a role, and what agents throw.
+    """The discards of a sorted hand of six card ids in a role, and what agents discard.
 
-    score: own and opponent's points before the hand, 0..120. seed: of what agents leave to chance. Raises AgentError
-    for an agent that does not play with two, and what an agent raises.
+    score: own and opponent's points before the hand, 0..120. seed: of what agents leave to chance. responder: whose
+    values they are, by default `usual_responder`. Raises AgentError for an agent that does not play with two, and what
+    an agent raises.
     """
+    responder = responder or usual_responder()
     for agent in agents.values():
         require_players(agent, 2)
     observation = decision(hand, is_dealer, score, seed)
-    discards = _discards(observation)
+    discards = _discards(observation, responder)
     totals = np.array([row.total for row in discards])
     choices = {name: _choice(agent, observation, totals) for name, agent in agents.items()}
-    return HandValues(format_cards(hand), ROLES[int(is_dealer)], score, discards, choices)
+    return HandValues(responder.to.name, format_cards(hand), ROLES[int(is_dealer)], score, discards, choices)
 
 
 def decision(hand: Sequence[int], is_dealer: bool, score: tuple[int, int], seed: int) -> DiscardObservation:
@@ -133,13 +146,13 @@ def decision(hand: Sequence[int], is_dealer: bool, score: tuple[int, int], seed:
     )
 
 
-def _discards(observation: DiscardObservation) -> tuple[DiscardFigures, ...]:
+def _discards(observation: DiscardObservation, responder: BestResponseAgent) -> tuple[DiscardFigures, ...]:
     """The 15 discards of one decision, by action."""
-    expected = expectations_of(observation.hand, observation.is_dealer)
     own, cards = discard_statistics(observation.hand), observation.hand[0]
-    means = expected.crib_mean, expected.pegging, expected.total
-    wins = usual_rollouts().all_chances(observation).mean(axis=2)
-    columns = (expected.hand_mean, own["hand_min"], own["hand_max"], *means, wins)
+    hands, shows = own["hand_sum"] / HAND_STARTERS, responder.show_values(observation)
+    totals = responder.discard_values(observation, shows)
+    wins = usual_rollouts(responder.to).all_chances(observation).mean(axis=2)
+    columns = hands, own["hand_min"], own["hand_max"], shows - hands, totals - shows, totals, wins
     texts = ([format_cards(cards[slots]) for slots in of_each] for of_each in (DISCARD_SLOTS_6, KEPT_SLOTS_6))
     return tuple(starmap(DiscardFigures, zip(*texts, *(column[0].tolist() for column in columns), strict=True)))
 
@@ -163,14 +176,12 @@ def _choice(agent: Any, observation: DiscardObservation, totals: NDArray[np.floa
 
 
 _DISCARDS_NOTE = (
-    "points on average. hand: over 46 starters; range: its lowest and highest. crib: {whose}, against an expert's "
-    "discards. play: own minus the opponent's between two greedy players, over all fours that the opponent may hold. "
-    "total: their sum; score, heels and the opponent's hand are left out. win%: chance to win the game from this "
-    "score, if both go on as expected_value does (5,000 hands drawn)"
+    f"{SCALE}. hand: over 46 starters; crib: {{whose}}; total: hand, crib and play, without heels and the opponent's "
+    f"hand. {CHANCE}"
 )
 _WHOSE = {"dealer": "one's own", "pone": "the opponent's"}
 _AGENTS_NOTE = (
-    "gives up: points of total. chance: of this discard, where an agent may throw others too. "
+    "gives up: points of total. chance: of this discard, where an agent may take others too. "
     "its value: what the agent itself counts it at"
 )
 
@@ -179,7 +190,7 @@ def hand_tables(values: HandValues) -> tuple[Table, Table]:
     """One row a discard, the best first, with the numbers of the agents; one row an agent."""
     numbers = {name: str(number) for number, name in enumerate(values.agents, start=1)}
     discards: dict[str, Cell] = {
-        "toss": "{1.toss}",
+        "discard": "{1.discard}",
         "keep": "{1.keep}",
         "hand\nmean": "{1.hand_mean:.2f}",
         "hand\nrange": "{1.hand_min}-{1.hand_max}",
@@ -187,7 +198,7 @@ def hand_tables(values: HandValues) -> tuple[Table, Table]:
         "play": "{1.pegging:+.2f}",
         "total": "{1.total:.2f}",
         "win%": lambda _, row: f"{100 * row.win:.1f}",
-        "thrown\nby": lambda action, _: " ".join(numbers[name] for name in values.thrown_by(action)),
+        "by": lambda action, _: " ".join(numbers[name] for name in values.chosen_by(action)),
     }
     title = f"{values.hand} as {values.role} at {'-'.join(map(str, values.score))}: best first"
     first = table_of(title, [(action, values.discards[action]) for action in values.best_first], discards)
@@ -195,14 +206,15 @@ def hand_tables(values: HandValues) -> tuple[Table, Table]:
     first.columns[-1].justify = "left"
     agents: dict[str, Cell] = {
         "agent": lambda name, _: f"{numbers[name]} {escape(name)}",
-        "throws": lambda _, choice: values.discards[choice.action].toss,
+        "discards": lambda _, choice: values.discards[choice.action].discard,
         "place\nof 15": "{1.place}",
         "gives\nup": "{1.gives_up:.2f}",
         "chance": lambda _, choice: _chance(choice),
         "its value": lambda _, choice: _value(choice),
     }
-    second = table_of(f"what each agent throws as {values.role}", values.agents.items(), agents)
-    for table, note in ((first, _DISCARDS_NOTE.format(whose=_WHOSE[values.role])), (second, _AGENTS_NOTE)):
+    second = table_of(f"what each agent discards as {values.role}", values.agents.items(), agents)
+    known = _DISCARDS_NOTE.format(values.opponent, values.opponent, whose=_WHOSE[values.role])
+    for table, note in ((first, known), (second, _AGENTS_NOTE)):
         table.caption, table.caption_justify, table.caption_style = note, "left", "dim"
     return first, second
 

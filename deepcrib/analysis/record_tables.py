@@ -62,11 +62,11 @@ def game_title(record: GameRecord, seat: int) -> str:
 
 
 def reviews_table(title: str, reviews: Mapping[str, Review]) -> Table:
-    """One row a game: expected points and chance to win lost, and whom the best response answered."""
+    """One row a game: choices that were best, points and chance to win lost, and points better than the cards."""
     columns: dict[str, Cell] = {
         "game": lambda name, _: escape(name),
-        "answered": lambda _, review: escape(f"{review.opponent}{' (stand-in)' if review.stand_in else ''}"),
         "hands": lambda _, review: str(len(review.hands)),
+        "best\nchoices": "{1.right}",
         "points lost\n(a hand)": "{1.lost:.2f} ({1.per_hand:.2f})",
         "win% lost\n(a hand)": _games_lost,
         "better than\nthe cards": lambda _, review: f"{np.mean(review.beyond):+.2f}" if review.beyond else NONE,

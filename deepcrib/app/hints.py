@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, make_agent
+from deepcrib.agents import Agent
 from deepcrib.agents.asking import ask
 from deepcrib.analysis.hand_values import HandValues, hand_values
 from deepcrib.app.words import Part, play_parts
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.search.best_response import BestResponseAgent
-from deepcrib.search.rollouts import usual_rollouts
+from deepcrib.search.rollouts import usual_responder, usual_rollouts
 
 EXACT = "exact"
-"""The column of the best response to a greedy player."""
+"""The column of the best response (`usual_responder`)."""
 _SAME = 1e-9
 """Points by which exact values may differ through rounding alone."""
 
@@ -67,23 +66,15 @@ def play_hint(observation: PlayObservation, agents: Mapping[str, Agent]) -> Play
     return PlayHint(slots, cards, parts, values, choices)
 
 
-def with_exact(hint: PlayHint, observation: PlayObservation, exact: BestResponseAgent) -> PlayHint:
-    """The same and, first, own minus the opponent's points from each card on: exact means if the opponent is greedy.
-
-    And the chances to win.
-    """
-    means = exact.play_values(observation)[0]
+def with_exact(hint: PlayHint, observation: PlayObservation, responder: BestResponseAgent | None = None) -> PlayHint:
+    """The same and, first, the best response's values, by default `usual_responder`'s; and the chances to win."""
+    responder = responder or usual_responder()
+    means = responder.play_values(observation)[0]
     best = tuple(int(slot) for slot in np.flatnonzero(means > means.max() - _SAME))
     values = {EXACT: tuple(float(means[slot]) for slot in hint.slots), **hint.values}
-    wins = usual_rollouts().all_chances(observation)[0].mean(axis=1)
+    wins = usual_rollouts(responder.to).all_chances(observation)[0].mean(axis=1)
     chances = tuple(float(wins[slot]) for slot in hint.slots)
     return replace(hint, values=values, choices={EXACT: best, **hint.choices}, chances=chances)
-
-
-@cache
-def exact_player() -> BestResponseAgent:
-    """Whose `play_values` are the exact ones. The first use works out how a greedy player discards, in seconds."""
-    return BestResponseAgent(make_agent("greedy"))
 
 
 def _values(agent: Agent, observation: PlayObservation, slots: Sequence[int]) -> tuple[float, ...] | None:

@@ -16,8 +16,6 @@ from deepcrib.game.cards import JACK, NUM_SUITS, RANKS, SUITS, VALUES
 
 PAIRS = {2: "pair", 6: "pair royal", 12: "double pair royal"}
 COUNTS = {15: "fifteen", rules.COUNT_LIMIT: "thirty-one"}
-ASSUMED = "exact, if the opponent answers as {} does"
-"""What values of a hint and of a review assume of the opponent, whom they name."""
 _Cards = tuple[int, ...]
 
 

@@ -1,10 +1,10 @@
 """A recorded game looked at again: what each choice of a seat cost, in expected points.
 
-Values are those of `regrets`: against the recorded opponent, or a stand-in where that cannot be answered quickly, and
-at 0-0, so that a choice that was made for the score (to peg out, or to keep the other from it) may seem to cost points.
-The hand that ends a game is priced as if it were played out. Beside points stands the chance to win at the score of the
-game: on hands drawn (`usual_rollouts`), both going on simply, and by the choice that wins most often on half of them
-counted on the other half, so that chance makes no losses (a small gain may come out).
+Values are those of `regrets`: whoever sat there, if the opponent answers as one named player does (as in hints and
+`analyse`), and at 0-0, so that a choice that was made for the score (to peg out, or to keep the other from it) may seem
+to cost points. The hand that ends a game is priced as if it were played out. Beside points stands the chance to win at
+the score of the game: on hands drawn (`usual_rollouts`), both going on simply, and by the choice that wins most often
+on half of them counted on the other half, so that chance makes no losses (a small gain may come out).
 """
 
 from __future__ import annotations
@@ -16,28 +16,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, UntrustedError, make_agent
-from deepcrib.agents.asking import knows_probabilities
-from deepcrib.agents.base import play_policy_of
-from deepcrib.errors import OptionError, UserError
+from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.luck import MARGIN, recorded_beyond
 from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, price, worst_of
 from deepcrib.game.engine.phases import DISCARD
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.intervals import Interval, mean_interval
-from deepcrib.matches import Progress, batches
+from deepcrib.matches import Progress
 from deepcrib.records import GameRecord, recorded_choices
 from deepcrib.records.replay import ROW
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.minimax import has_choice
-from deepcrib.search.rollouts import Rollouts, usual_rollouts
+from deepcrib.search.rollouts import Rollouts, usual_responder, usual_rollouts
 
-STAND_IN = "expected_value"
-"""Answered in place of a person, or of an agent whose play would have to be asked for: greedy play, expert discards."""
-BATCH = 4  # hands that are priced at once, between two reports of progress
-_RESPONDERS: dict[str, BestResponseAgent] = {}
-"""By the opponent's spec, for its model of the opponent takes seconds."""
+SCALE = "points: expected, own minus the opponent's, exact if the opponent chooses as {} does and the best cards follow"
+CHANCE = "win%: chance to win the game at its score, going on as expected_value does against {} (5,000 hands drawn)"
+"""What hints, `analyse` and reviews show, with the name of the opponent that is assumed."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +70,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Review:
-    """The choices of a seat in a game. opponent: who the best response answers; stand_in: not who really sat there.
+    """The choices of a seat in a game. opponent: as whom the other is taken to answer, which need not be who it was.
 
     hands: those in which the seat has chosen something, in order; their decisions are those that were a choice.
     worst: the costliest of all decisions that lost something, these first. beyond: points of the final margin that each
@@ -85,7 +80,6 @@ class Review:
     player: str
     seat: int
     opponent: str
-    stand_in: bool
     hands: list[HandReview]
     worst: list[Decision]
     beyond: list[float]
@@ -101,6 +95,12 @@ class Review:
         return self.lost / len(self.hands) if self.hands else 0.0
 
     @property
+    def right(self) -> str:
+        """`22 of 27`: the choices that lost nothing, of all."""
+        decisions = [decision for hand in self.hands for decision in hand.decisions]
+        return f"{sum(decision.regret < NOTHING for decision in decisions)} of {len(decisions)}"
+
+    @property
     def chance_lost(self) -> float:
         """Games lost in the game, of what each choice cost in the chance to win."""
         return sum(hand.chance_lost for hand in self.hands)
@@ -113,24 +113,31 @@ class Review:
 
 
 def review(
-    record: GameRecord, seat: int, *, worst: int = 10, opponent: Agent | None = None, progress: Progress | None = None
+    record: GameRecord,
+    seat: int,
+    *,
+    worst: int = 10,
+    responder: BestResponseAgent | None = None,
+    progress: Progress | None = None,
 ) -> Review:
     """Price every choice of a seat in a recorded game of two, finished or not; deterministic.
 
-    opponent: who is to be answered in place of the recorded one (`responder_to`); one that plays as no player of
+    responder: to whom the choices answer, by default `usual_responder`; one to an agent that plays as no player of
     `policies` does takes minutes. progress: called with the number of hands priced since its last call. Raises
     RecordError where the record breaks the rules, OptionError for another seat or more players.
     """
     check_seat(record, seat)
-    responder, stand_in = (BestResponseAgent(opponent, None), False) if opponent else responder_to(record, 1 - seat)
+    responder = responder or usual_responder()
     chosen = _chosen(record, seat)
     rollouts = usual_rollouts(responder.to)
-    for numbers in batches(len(chosen), BATCH, progress):
-        _price_hands(responder, rollouts, [chosen[number] for number in numbers])
+    for hand, choices in chosen:
+        _price(responder, rollouts, hand, choices)
+        if progress is not None:
+            progress(1)
     hands = [hand for hand, _ in chosen]
     costliest = worst_of((decision for hand in hands for decision in hand.decisions), worst)
     beyond = recorded_beyond(record)[:, seat, MARGIN].tolist()
-    return Review(record.players[seat].name, seat, responder.to.name, stand_in, hands, costliest, beyond)
+    return Review(record.players[seat].name, seat, responder.to.name, hands, costliest, beyond)
 
 
 def check_seat(record: GameRecord, seat: int) -> None:
@@ -139,28 +146,6 @@ def check_seat(record: GameRecord, seat: int) -> None:
         raise OptionError(f"a game of {len(record.players)} players: expected one of two, which alone can be priced")
     if seat not in (0, 1):
         raise OptionError(f"seat={seat}: expected 0 or 1")
-
-
-def responder_to(record: GameRecord, seat: int) -> tuple[BestResponseAgent, bool]:
-    """The best response to who sat at a seat, or to the stand-in; and whether it is the stand-in.
-
-    An agent is answered itself if it knows its probabilities and plays as a player of `policies` does, for which there
-    is compiled code; not a person, any other agent, or one that cannot be made from its spec here. Raises
-    UntrustedError where the record's file names what it may not.
-    """
-    said, agent = record.spec_of(seat), None
-    if record.players[seat].kind == "agent":
-        try:
-            agent = make_agent(said)
-        except UntrustedError:
-            raise
-        except UserError:  # the stand-in takes its place
-            pass
-    quick = agent is not None and play_policy_of(agent) is not None and knows_probabilities(agent)
-    if agent is None or not quick:
-        said, agent = STAND_IN, make_agent(STAND_IN)
-    responder = _RESPONDERS.setdefault(repr(said), BestResponseAgent(agent, None))
-    return responder, not quick
 
 
 def losses_by_kind(hands: Sequence[HandReview]) -> dict[str, Loss]:
@@ -179,7 +164,8 @@ def losses_by_kind(hands: Sequence[HandReview]) -> dict[str, Loss]:
 # --- gathering and pricing ----------------------------------------------------------------------------------
 
 
-Chosen = tuple[HandReview, list[tuple[DiscardObservation | PlayObservation, int]]]
+Choice = tuple[DiscardObservation | PlayObservation, int]
+Chosen = tuple[HandReview, list[Choice]]
 """A hand, its decisions still to be priced; what was seen and chosen, in order, where there was a choice."""
 
 
@@ -201,19 +187,15 @@ def _chosen(record: GameRecord, seat: int) -> list[Chosen]:
     return list(found.values())
 
 
-def _price_hands(responder: BestResponseAgent, rollouts: Rollouts, hands: Sequence[Chosen]) -> None:
-    """Add to some hands their decisions, all discards, and all plays, priced together."""
-    decisions: list[Decision] = []
+def _price(responder: BestResponseAgent, rollouts: Rollouts, hand: HandReview, choices: Sequence[Choice]) -> None:
+    """Add to a hand its decisions: the discard, then all plays, which are priced together."""
     for kind in (DiscardObservation, PlayObservation):
-        seen = [(hand.number, *choice) for hand, choices in hands for choice in choices if isinstance(choice[0], kind)]
-        if seen:
-            numbers, observations, taken = zip(*seen, strict=True)
+        if seen := [choice for choice in choices if isinstance(choice[0], kind)]:
+            observations, taken = zip(*seen, strict=True)
             observation, actions = kind.concatenate(observations), np.array(taken, dtype=np.int8)
-            priced = price(responder, observation, actions, np.array(numbers))
-            lost = _chances_lost(rollouts, observation, actions)
-            decisions += [replace(one, chance_lost=chance) for one, chance in zip(priced, lost.tolist(), strict=True)]
-    for hand, _ in hands:
-        hand.decisions.extend(decision for decision in decisions if decision.hand == hand.number)
+            priced = price(responder, observation, actions, np.full(len(taken), hand.number))
+            lost = _chances_lost(rollouts, observation, actions).tolist()
+            hand.decisions.extend(replace(one, chance_lost=chance) for one, chance in zip(priced, lost, strict=True))
 
 
 def _chances_lost(

@@ -22,7 +22,7 @@ from deepcrib.analysis.record_tables import (
 from deepcrib.analysis.tables import match_table, worst_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.recorded import BY, HINTS, baselines, paper_baseline, played_games, whole_games
-from deepcrib.evaluation.review import Loss, losses_by_kind, review
+from deepcrib.evaluation.review import CHANCE, SCALE, Loss, losses_by_kind, review
 from deepcrib.files.runs import outputs_folder
 from deepcrib.intervals import mean_interval
 from deepcrib.jobs import Outcome, Run
@@ -31,7 +31,7 @@ from deepcrib.jobs.shared.console import Bars
 from deepcrib.jobs.shared.options import TRUST
 from deepcrib.options import at_least, one_of, option
 from deepcrib.records import GameRecord, find_files, read_games, replay
-from deepcrib.search.best_response import BestResponseAgent
+from deepcrib.search.rollouts import usual_responder
 
 REPORT, FIGURES_FOLDER = "report.md", "figures"
 
@@ -63,8 +63,8 @@ class Config:
     worst: int = option(10, "review: number of decisions listed per game", at_least(0))
     opponent: Any = option(
         None,
-        "review: an agent in place of the recorded opponent; runs: opponent whose matches are shown, by name; default: "
-        "the one that most runs met",
+        "review: as whom the opponent is taken to answer, by default expected_value; runs: opponent whose matches are "
+        "shown, by name; default: the one that most runs met",
     )
     trust: bool = option(False, TRUST)
 
@@ -161,9 +161,7 @@ def _review(config: Config, run: Run, bars: Bars) -> Outcome:
         raise OptionError(f"seat={config.seat} name={config.name}: expected one of them")
     if config.seat not in (None, 0, 1):
         raise OptionError(f"seat={config.seat}: expected 0 or 1")
-    opponent = None if config.opponent is None else make_agent(config.opponent)
-    if opponent is not None:
-        BestResponseAgent(opponent)  # one that cannot be answered is refused
+    responder = usual_responder(None if config.opponent is None else make_agent(config.opponent))
     counter = bars.counter("games replayed", len(records))
     for record in records:
         replay(record)
@@ -175,14 +173,11 @@ def _review(config: Config, run: Run, bars: Bars) -> Outcome:
     run.start()
     if num_left_out := len(records) - len({id(record) for record, _ in chosen}):
         run.notes.append(f"left out, {_NOT_REVIEWED}: {_games(num_left_out)}")
-    run.notes.append("points are expected ones at 0-0 against the best replies to the player that was answered")
-    run.notes.append(
-        "win%: chance to win at the score of the game, if one goes on against that player as expected_value does"
-    )
+    run.notes += [f"{SCALE.format(responder.to.name)}, whoever sat there", CHANCE.format(responder.to.name)]
     counter = bars.counter("hands", sum(_num_hands(record, seat) for record, seat in chosen))
     reviews = {}
     for number, (record, seat) in enumerate(chosen, start=1):
-        found = review(record, seat, worst=config.worst, opponent=opponent, progress=counter)
+        found = review(record, seat, worst=config.worst, responder=responder, progress=counter)
         reviews[f"{number}: {game_title(record, seat)}"] = found
     losses = losses_by_kind([hand for found in reviews.values() for hand in found.hands])
     for player in dict.fromkeys(found.player for found in reviews.values()):

@@ -23,6 +23,7 @@ from deepcrib.game.engine.batch import games_seen
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import DISCARD_SLOTS_6
 from deepcrib.kernels.workers import run_rows
+from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.drawn_hands import draw_hands, draw_unseen
 from deepcrib.search.minimax import hands_by_rules, has_choice
 from deepcrib.search.opponents import discards_of, probabilities_of, win_chances_of
@@ -202,13 +203,19 @@ def usual_rollouts(opponent: Agent | None = None) -> Rollouts:
 
     A table of what points are worth at a score would be quicker still, but near the end it matters who counts first.
     """
-    agent, chances = _usual()
+    agent, chances, _ = _usual()
     found = Rollouts(agent, opponent=opponent, hands=_USUAL_HANDS)
     found.chances = chances
     return found
 
 
+def usual_responder(opponent: Agent | None = None) -> BestResponseAgent:
+    """The best response to `expected_value`, or a given one, exact in every discard: as in hints and reviews."""
+    return _usual()[2] if opponent is None else BestResponseAgent(opponent, None)
+
+
 @cache
-def _usual() -> tuple[Agent, NDArray[np.float64]]:
+def _usual() -> tuple[Agent, NDArray[np.float64], BestResponseAgent]:
     agent = ExpectedValueAgent()
-    return agent, kept_array(__file__, "usual.npy", lambda: win_chances(agent))
+    chances = kept_array(__file__, "usual.npy", lambda: win_chances(agent))
+    return agent, chances, BestResponseAgent(agent, None)

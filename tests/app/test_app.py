@@ -6,7 +6,6 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from textual.pilot import Pilot
 
 from deepcrib.agents import AgentError, make_agent, name_agents
 from deepcrib.app import Session, Setup, new_header
-from deepcrib.app.screens import hinting as hinting_module
 from deepcrib.app.screens import reports as reports_module
 from deepcrib.app.screens.application import PlayApp
 from deepcrib.app.screens.game import GameScreen
@@ -23,6 +21,7 @@ from deepcrib.app.screens.widgets import Hand
 from deepcrib.evaluation.regrets import Decision
 from deepcrib.evaluation.review import HandReview, Review
 from deepcrib.records import GameRecord, GameWriter, Player, read_games, replay
+from deepcrib.search.best_response import BestResponseAgent
 from tests.support.recorded import played
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -188,7 +187,7 @@ def test_after_a_game_come_the_result_a_review_and_another_game(
     def review(record: GameRecord, seat: int, *, progress: Callable[[int], None]) -> Review:
         assert record.finished and seat == 0
         progress(3)
-        return Review("Ann", 0, "greedy", False, [HandReview(1, "pone", (0, 0), [lost])], [lost], [1.0, 3.0])
+        return Review("Ann", 0, "greedy", [HandReview(1, "pone", (0, 0), [lost])], [lost], [1.0, 3.0])
 
     monkeypatch.setattr(reports_module, "review", review)
 
@@ -196,7 +195,7 @@ def test_after_a_game_come_the_result_a_review_and_another_game(
         await person.play_on(by_keys, lambda person: False)
         await person.sees("greedy wins, 121 to", "r review")
         await person.press("r")
-        await person.until("dialog", text="cost 2.25 expected points, 2.25 a hand, and 5.1% of a game")
+        await person.until("dialog", text="0 of 1 choices were the best. The others cost 2.25")
         await person.sees("You played +2.00 [-10.71, +14.71]", "2♣ 3♣ 4♥ 8♠ 10♠ K♦", "8♠ K♦ (+3.25)")
         await person.press("escape", "n")
         await person.until("discard")
@@ -232,8 +231,7 @@ def test_a_game_that_waits_for_a_hint_says_so(tmp_path: Path) -> None:
 def test_undo_a_hint_and_windows_of_other_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A choice is on the disk only when it counts. Values of the exact player are made up: working them out is slow."""
     values = np.array([[0.25, 1.5, -0.75, 0.5]])
-    exact = SimpleNamespace(play_values=lambda seen: np.where(seen.legal, values, -np.inf))
-    monkeypatch.setattr(hinting_module, "exact_player", lambda: exact)
+    monkeypatch.setattr(BestResponseAgent, "play_values", lambda _, seen: np.where(seen.legal, values, -np.inf))
     path = tmp_path / "game.jsonl"
 
     async def script(person: Person) -> None:
@@ -242,7 +240,7 @@ def test_undo_a_hint_and_windows_of_other_sizes(tmp_path: Path, monkeypatch: pyt
         await person.sees("0 of 2 cards are marked")
         await person.press("h")
         await person.until("dialog", text="total")
-        await person.sees("expected_val~", "* ", "total  win%", "hand, crib and play: means")
+        await person.sees("expected_val~", "* ", "total  win%", "total: hand, crib and play")
         await person.press("escape")
         await person.until("discard")
         await person.press("1", "2", "enter")

@@ -166,7 +166,7 @@ def test_a_review_lists_the_costliest_choices_and_sums(tmp_path: Path, capsys: p
     for found in (first, second):
         costs = sorted((one["regret"] for hand in found["hands"] for one in hand["decisions"]), reverse=True)
         assert [one["regret"] for one in found["worst"]] == [cost for cost in costs[:3] if cost] != []
-    assert [found["opponent"] for found in (first, second)] == ["greedy", "greedy"]
+    assert [found["opponent"] for found in (first, second)] == ["expected_value", "expected_value"]
     assert summary["left_out"] == 1 and summary["losses"]["discard"]["decisions"] == 3
     lost = sum(found["lost"] for found in (first, second))
     assert summary["losses"]["all"]["per_hand"]["estimate"] == pytest.approx(lost / 3)

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deepcrib.agents import make_agent
+from deepcrib.analysis.hand_values import hand_values
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.review import Review, losses_by_kind, responder_to, review
+from deepcrib.evaluation.review import Review, losses_by_kind, review
 from deepcrib.game.cards import RANKS, parse_cards
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.records import Event, GameRecord, Player, recorded_choices
@@ -43,15 +45,13 @@ pytestmark = pytest.mark.usefixtures("known_models")
 
 @pytest.fixture(scope="module")
 def responder() -> BestResponseAgent:
-    found, stand_in = responder_to(GREEDY, 1)
-    assert found.to.name == "greedy" and not stand_in
-    return found
+    return BestResponseAgent(make_agent("greedy"), None)
 
 
 def test_the_best_responder_loses_nothing_but_by_the_discard_planted_in_its_game(responder: BestResponseAgent) -> None:
     record = played(5, agents=(Planted(responder, 1), "greedy"), hands=3)
     seen = []
-    found = review(record, 0, worst=3, progress=seen.append)
+    found = review(record, 0, worst=3, responder=responder, progress=seen.append)
     assert sum(seen) == len(found.hands) == 3
     assert [hand.lost > 0 for hand in found.hands] == [False, True, False]
     planted = found.worst[0]
@@ -59,6 +59,7 @@ def test_the_best_responder_loses_nothing_but_by_the_discard_planted_in_its_game
     assert found.lost == pytest.approx(planted.regret) and planted.regret > 4
     assert found.per_hand == pytest.approx(planted.regret / 3)
     others = [one for hand in found.hands for one in hand.decisions if one != planted]
+    assert found.right == f"{len(others)} of {len(others) + 1}"
     assert found.worst == [planted] and len(others) > 5 and not any(one.regret for one in others)
     assert planted.chance_lost is not None and 0.05 < planted.chance_lost < 0.3
     assert found.chance_lost == pytest.approx(planted.chance_lost, abs=0.05)
@@ -71,7 +72,8 @@ def test_two_fives_given_to_the_dealer_cost_what_every_hand_and_crib_counted_say
     thrown = tuple(parse_cards("5H 5S"))
     players = (Player("Ann", "human"), Player("random", "agent", "random"))
     deal = Event("deal", 1, hands=(tuple(hand), tuple(parse_cards("2C 3D 6H 7S 8C 9D"))), hand=0)
-    found = review(GameRecord(players, events=(deal, Event("discard", 0, tuple(sorted(thrown))))), 0)
+    record = GameRecord(players, events=(deal, Event("discard", 0, tuple(sorted(thrown)))))
+    found = review(record, 0, responder=BestResponseAgent(make_agent("random"), None))
     (decision,) = found.worst
     cribs, completions = brute_force.crib_sums(hand)
     shown = brute_force.hand_points(hand).mean(axis=1) - cribs / completions
@@ -126,24 +128,26 @@ def test_the_same_game_has_the_same_prices_and_a_part_of_it_those_of_that_part(g
     assert review(replace(record, events=()), 0).lost == 0
 
 
-def test_who_cannot_be_answered_quickly_has_a_stand_in() -> None:
-    for player in (
-        Player("Bob", "human"),
-        Player("m", "agent", "minimax"),
-        Player("t", "agent", "td_perceptron"),
-        Player("gone", "agent", "nowhere/weights.safetensors"),
-        Player("none", "agent"),
-        Player("odd", "agent", [1]),
-    ):
-        found, stand_in = responder_to(GameRecord((player, Player("Ann", "human"))), 0)
-        assert (found.to.name, stand_in) == ("expected_value", True)
+@pytest.mark.parametrize("opponent", ["greedy", "minimax", "nowhere/weights.safetensors"])
+def test_whoever_sat_there_answers_as_expected_value_unless_another_is_given(
+    opponent: str, greedys: Review, responder: BestResponseAgent
+) -> None:
+    record = replace(played(6, person=0), players=(Player("Ann", "human"), Player("Bob", "agent", opponent)))
+    assert review(record, 0) == greedys and greedys.opponent == "expected_value"
+    given = review(record, 0, responder=responder)
+    assert given.opponent == "greedy" and given.lost != greedys.lost
 
 
-def test_a_given_opponent_is_answered(responder: BestResponseAgent) -> None:
-    record = replace(played(6, person=0, hands=1), players=(Player("Ann", "human"), Player("Bob", "human")))
-    assert review(record, 0).opponent == "expected_value"
-    given = review(record, 0, opponent=responder.to)
-    assert (given.opponent, given.stand_in) == ("greedy", False)
+def test_hint_and_review_of_a_discard_are_one_number(greedys: Review) -> None:
+    record, rows = played(6, person=0), greedys.hands
+    for turns, seat, action in recorded_choices(record):
+        if seat == 0 and turns.games.state.kept[0, 0, 0] < 0:
+            seen = turns.discard_observation(ROW)
+            values = hand_values(seen.hand[0].tolist(), bool(seen.is_dealer[0]), (0, 0), {})
+            decision = rows[int(turns.games.state.hand_number[0])].decisions[0]
+            totals = [row.total for row in values.discards]
+            assert decision.taken == f"{values.discards[action].discard} ({totals[action]:+.2f})"
+            assert decision.regret == pytest.approx(max(totals) - totals[action], abs=1e-9)
 
 
 def test_what_cannot_be_reviewed_is_refused() -> None:

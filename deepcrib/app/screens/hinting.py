@@ -9,27 +9,25 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from deepcrib.analysis.hand_values import HandValues
-from deepcrib.app.hints import EXACT, PlayHint, discard_hint, exact_player, play_hint, with_exact
+from deepcrib.app.hints import EXACT, PlayHint, discard_hint, play_hint, with_exact
 from deepcrib.app.screens.dialogs import Dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
-from deepcrib.app.words import ASSUMED, card_names, colored, grid
+from deepcrib.app.words import card_names, colored, grid
+from deepcrib.evaluation.review import CHANCE, SCALE
 from deepcrib.game.cards import parse_cards
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 
 WORKING = "working it out (the first time its code is compiled, which may take some seconds) ..."
 NAME_WIDTHS = (13, 8)
 """Columns of an agent's name: where there are up to two agents, and where there are more."""
-WIN_NOTE = "win%: chance to win the game from this score, if both go on as expected_value does"
+_SCALE, _CHANCE = (text.format("expected_value") for text in (SCALE, CHANCE))
 DISCARD_NOTE = (
-    f"hand, crib and play: means in points, {ASSUMED.format('expected_value')} (experts' discards, greedy play); "
-    f"the opponent's crib is negative; {WIN_NOTE}; * what a player would throw; its own values are in its own units"
+    f"{_SCALE}; total: hand, crib and play, without the opponent's hand. {_CHANCE}; "
+    "* what a player would throw; its own values are in its own units"
 )
 PLAY_NOTE = "now: scored at once."
-EXACT_NOTE = (
-    f" exact: own minus the opponent's points from here to the end of the play, {ASSUMED.format('greedy')}; "
-    f"{WIN_NOTE}; * what a player would play"
-)
+EXACT_NOTE = f" exact: from here to the end of the play; {_SCALE}. {_CHANCE}; * what a player would play"
 
 
 async def fill_hint(setup: Setup, session: Session, dialog: Dialog) -> None:
@@ -49,7 +47,7 @@ def _stages(setup: Setup, observation: DiscardObservation | PlayObservation) -> 
     asked = [cache(partial(play_hint, observation, agents)) for agents in opinions]  # a player may search for long
 
     def exact() -> RenderableType:
-        return play_grid(with_exact(asked[-1](), observation, exact_player()), suits)
+        return play_grid(with_exact(asked[-1](), observation), suits)
 
     return [*(partial(lambda hint: play_grid(hint(), suits), hint) for hint in asked), exact]
 
@@ -61,7 +59,7 @@ def discard_grid(values: HandValues, suits: str) -> RenderableType:
     most = max(one.win for one in values.discards)
     for action in values.best_first:
         one, choices = values.discards[action], values.agents.values()
-        texts = (one.toss, one.keep)[: len(columns)]
+        texts = (one.discard, one.keep)[: len(columns)]
         cards = [colored(card_names(parse_cards(cards), suits), suits) for cards in texts]
         means = f"{one.hand_mean:.2f}", f"{one.crib_mean:+.2f}", f"{one.pegging:+.2f}", Text(f"{one.total:.2f}", "bold")
         opinions = [marked(choice.values, action, action in choice.likeliest) for choice in choices]

@@ -7,19 +7,23 @@ from functools import partial
 from typing import Any
 
 from rich.console import Group, RenderableType
+from rich.progress_bar import ProgressBar
 from rich.text import Text
 from textual.app import App
 
 from deepcrib.app.screens.dialogs import Dialog, working_dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
-from deepcrib.app.words import ASSUMED, card_names, colored, grid, margin_word
-from deepcrib.evaluation.review import Review, review
+from deepcrib.app.words import card_names, colored, grid, margin_word
+from deepcrib.evaluation.review import CHANCE, SCALE, Review, review
 from deepcrib.game.cards import parse_card
 from deepcrib.game.rules import KINDS
 from deepcrib.intervals import mean_interval
 
 REVIEWING = "Looking at every choice again; the first time this may take some minutes ..."
+
+
+BAR_WIDTH = 60
 
 
 class _LeftError(Exception):
@@ -48,8 +52,12 @@ async def _fill_review(setup: Setup, session: Session, dialog: Dialog) -> None:
         priced += done
         if not (dialog.app.is_running and dialog.is_attached):
             raise _LeftError
-        dialog.app.call_from_thread(dialog.show, Text(f"{REVIEWING} {priced} of {hands} hands"))
+        dialog.app.call_from_thread(dialog.show, bar(priced))
 
+    def bar(done: int) -> RenderableType:
+        return Group(REVIEWING, "", ProgressBar(hands, done, width=BAR_WIDTH), f"{done} of {hands} hands")
+
+    dialog.show(bar(0))
     try:
         judged = await setup.worker.do(partial(review, session.record, session.person, progress=progress))
     except _LeftError:
@@ -72,8 +80,8 @@ def result_text(session: Session) -> RenderableType:
 
 def review_text(review: Review, suits: str) -> RenderableType:
     """The costliest choices, and what all of them cost."""
-    title = f"Your choices cost {review.lost:.2f} expected points, {review.per_hand:.2f} a hand"
-    title += f", and {100 * review.chance_lost:.1f}% of a game."
+    title = f"{review.right} choices were the best. The others cost {review.lost:.2f} expected points "
+    title += f"({review.per_hand:.2f} a hand) against {review.opponent}, and {100 * review.chance_lost:.1f}% of a game."
     a_hand, low, high = mean_interval(review.beyond)
     luck = f"You played {a_hand:+.2f} [{low:+.2f}, {high:+.2f}] points a hand better than your cards (95% interval)."
     rows: list[list[Text | str]] = []
@@ -81,14 +89,10 @@ def review_text(review: Review, suits: str) -> RenderableType:
         cells = f"{decision.cards}\n{decision.seen}".rstrip(), decision.taken, decision.best
         cards = [colored(_suited(cell, suits), suits) for cell in cells]
         chance = "" if decision.chance_lost is None else f"\n{100 * decision.chance_lost:.1f}%"
-        rows.append([f"{decision.regret:.2f}{chance}", str(decision.hand + 1), decision.kind, *cards])
+        kind = "throw" if decision.kind == "discard" else decision.kind
+        rows.append([f"{decision.regret:.2f}{chance}", str(decision.hand + 1), kind, *cards])
     costs = grid(("cost", "hand", "", "you held", "you chose", "better"), rows, left=range(2, 6))
-    stand_in = ", in place of your opponent, whose play takes too long to ask for" if review.stand_in else ""
-    measure = (
-        f"Cost: expected points less than the best choice and what best follows it, "
-        f"{ASSUMED.format(review.opponent)}{stand_in}, and the score is not looked at; "
-        "under it how much less the chance to win is at that score, if you go on as expected_value does."
-    )
+    measure = f"Cost in {SCALE.format(review.opponent)}, whoever you met; under it {CHANCE.format(review.opponent)}"
     return Group(Text(title, "bold"), Text(luck), Text(measure, "dim"), "", costs)
 
 
