@@ -152,6 +152,7 @@ JOBS = {
                 "deepcrib play opponent=expected_value name=Ann seed=7",
                 "deepcrib play opponent=outputs/train/2026-11-20/09-30-00 hints=[td_perceptron] suits=letters",
                 "deepcrib play resume=outputs/play/2026-11-20/09-30-00/game.jsonl",
+                "deepcrib play web=true",
             ),
         ),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import time
@@ -16,7 +17,7 @@ from deepcrib.agents import make_agent, name_agents
 from deepcrib.agents.packaged import CHAMPION, CHAMPION_NETWORKS
 from deepcrib.agents.specs.travel import needs_trust
 from deepcrib.analysis.tables import plain_table
-from deepcrib.app import Session, Setup, check_resumable, new_header, require_textual, run_app
+from deepcrib.app import Session, Setup, check_resumable, new_header, require_textual, run_app, serve_app
 from deepcrib.board.canvas import SIGNS
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.files.trust import FromFile
@@ -24,9 +25,9 @@ from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.past import PastHands
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import refuse_given, use_threads
-from deepcrib.jobs.shared.console import short_path
+from deepcrib.jobs.shared.console import short_path, show_line
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
-from deepcrib.options import at_least, one_of, option, optional, seed_value
+from deepcrib.options import at_least, between, one_of, option, optional, seed_value
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
 from deepcrib.records.replay import ROW
 
@@ -57,6 +58,8 @@ class Config:
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(0, "number of threads; 0: all that this process may use", at_least(0))
     trust: bool = option(False, TRUST)
+    web: bool = option(False, "in a browser of this machine in place of the terminal; needs the extra web")
+    port: int = option(8000, "web: where this machine's browsers find it", between(1, 65535))
 
 
 def run(config: Config, run: Run) -> Outcome:
@@ -66,6 +69,8 @@ def run(config: Config, run: Run) -> Outcome:
     hints = name_agents([make_agent(spec, device=config.device) for spec in config.hints])
     path = run.folder.path / RECORD
     setup = Setup(_starter(config, resumed, path), hints, config.suits, config.pace)
+    if config.web:
+        _serve(config, run)
     use_threads(config.threads)
     run.start()
     run_app(setup)
@@ -73,11 +78,12 @@ def run(config: Config, run: Run) -> Outcome:
     signs = "" if config.suits == "symbols" else f" suits={config.suits}"  # the record has all but what is shown
     specs = [player.spec for game in setup.games for player in game.header.players if player.kind == "agent"]
     signs += " trust=true" if any(needs_trust(FromFile(spec, path, "")) for spec in specs) else ""
+    signs += " web=true" if _in_page() else ""
     resume = [f"to go on: deepcrib play resume={shlex.quote(short_path(path))}{signs}"] if unfinished else []
-    if setup.interrupted:
-        raise KeyboardInterrupt(*resume)
     if setup.failure is not None:
         _raise(setup.failure, path)
+    if setup.interrupted or (unfinished and _in_page()):  # where stderr alone is passed on
+        raise KeyboardInterrupt(*resume)
     run.notes += resume
     run.notes += _beliefs(setup.games[-1]) if setup.games else []
     games = [session.summary() for session in setup.games]
@@ -89,7 +95,7 @@ def _check(config: Config) -> None:
         raise OptionError(f"name={config.name[:LONGEST_NAME]!r}: expected 1 to {LONGEST_NAME} characters")
     if len(config.hints) > MOST_HINTS:
         raise OptionError(f"hints names {len(config.hints)} agents: expected at most {MOST_HINTS}, or []")
-    if not has_terminal():
+    if not (config.web or _in_page() or has_terminal()):
         raise OptionError("play needs a terminal: expected stdin, stdout and stderr to be one, not a pipe or a file")
     require_textual()
 
@@ -97,6 +103,21 @@ def _check(config: Config) -> None:
 def has_terminal() -> bool:
     """Whether somebody can be seen and heard; Textual draws on stderr."""
     return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+
+
+def _serve(config: Config, run: Run) -> NoReturn:
+    """Every page plays with the options of this call, in a run folder of its own."""
+    words = [word for word in sys.argv[1:] if word.partition("=")[0] not in ("web", "port")]
+    try:
+        serve_app([sys.executable, "-m", "deepcrib", "play", *words], config.port, show_line)
+    finally:
+        run.folder.remove_if_empty()
+    raise KeyboardInterrupt
+
+
+def _in_page() -> bool:
+    """Whether this is the process of a page, which has no terminal."""
+    return "TEXTUAL_DRIVER" in os.environ
 
 
 def _interrupted(config: Config) -> GameRecord:

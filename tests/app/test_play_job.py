@@ -5,15 +5,19 @@ import os
 import pty
 import re
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import termios
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from fcntl import ioctl
 from pathlib import Path
 from select import select
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -158,6 +162,48 @@ def test_without_textual_one_line_names_the_extra(
     monkeypatch.setitem(sys.modules, "textual", None)
     assert play(out=tmp_path / "run") == 2
     assert "pip install -e '.[play]'" in only_line(capsys) and not (tmp_path / "run").exists()
+
+
+def test_a_page_runs_the_same_call_and_a_missing_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found: list[list[str]] = []
+    monkeypatch.setattr(job, "serve_app", lambda command, port, say: found.append([*command, str(port)]))
+    words = ("opponent=greedy", "hints=[]", "seed=4")
+    assert play("web=true", *words, "port=8099", out=tmp_path / "run") == 130
+    assert found == [[sys.executable, "-m", "deepcrib", "play", *words, f"hydra.run.dir={tmp_path / 'run'}", "8099"]]
+    assert only_line(capsys) == "deepcrib: interrupted\n" and not (tmp_path / "run").exists()
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "textual_serve", None)
+    monkeypatch.setitem(sys.modules, "textual_serve.server", None)
+    assert play("web=true", *words, out=tmp_path / "run") == 2
+    assert "pip install -e '.[web]'" in only_line(capsys)
+
+
+def test_a_browser_of_this_machine_gets_the_page_and_no_other_site_a_game(tmp_path: Path) -> None:
+    pytest.importorskip("textual_serve")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    words = ["play", "web=true", f"port={port}", "opponent=greedy", "hints=[]", f"hydra.run.dir={tmp_path / 'run'}"]
+    command, environment = [sys.executable, "-m", "deepcrib", *words], {**os.environ, "PYTHONPATH": str(ROOT)}
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert server.stdout is not None and f"http://127.0.0.1:{port} " in server.stdout.readline()
+        page, end = None, time.monotonic() + 60
+        while page is None:
+            with suppress(URLError):  # it begins to listen a moment later
+                page = urlopen(f"http://127.0.0.1:{port}/")
+            assert time.monotonic() < end
+        assert f"ws://127.0.0.1:{port}/ws" in page.read().decode()
+        again = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert (again.returncode, again.stderr.count("\n")) == (2, 1) and f"port={port}: " in again.stderr
+        with pytest.raises(HTTPError, match="403"):
+            urlopen(Request(f"http://127.0.0.1:{port}/ws", headers={"Origin": "http://example.org"}))
+        server.send_signal(signal.SIGINT)
+        assert server.communicate() == ("", "deepcrib: interrupted\n") and server.returncode == 130
+    finally:
+        server.kill()
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_screens_alone_import_textual() -> None:

@@ -1,0 +1,59 @@
+"""The same screens in a browser of this machine, by textual-serve: every page that is opened is its own process."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+from collections.abc import Callable, Sequence
+
+from aiohttp import web
+from textual_serve.server import Server
+
+HOST = "127.0.0.1"
+_FOCUS = """<script>const drawn = setInterval(() => { if (document.body.classList.contains("-first-byte")) {
+clearInterval(drawn); document.querySelector(".xterm-helper-textarea").focus(); } }, 100)</script></body>"""
+"""Lets keys reach the table without a click."""
+
+
+class PageServer(Server):
+    """Answers this machine alone, until Ctrl-C.
+
+    Args:
+        command: what each page runs, with a driver of Textual's that draws there.
+        port: of this machine.
+        say: called with the one line that is said.
+    """
+
+    def __init__(self, command: Sequence[str], port: int, say: Callable[[str], None]) -> None:
+        super().__init__(shlex.join(command), HOST, port, "deepcrib play")
+        self.say = say
+        self.open: list[web.Request] = []
+
+    def initialize_logging(self) -> None:
+        """Requests, and processes that outlive the loop for a moment, are no news."""
+        for name in ("aiohttp.access", "asyncio"):
+            logging.getLogger(name).setLevel(logging.ERROR)
+
+    async def on_startup(self, app: web.Application) -> None:
+        """Say where the page is."""
+        self.say(f"the table is at {self.public_url} on this machine; every page is a game; Ctrl-C ends all of them")
+
+    async def on_shutdown(self, app: web.Application) -> None:
+        """Leave the pages, whose games are saved, and do not wait for what browsers answer."""
+        for page in self.open:
+            if page.transport is not None:
+                page.transport.abort()
+
+    async def handle_index(self, request: web.Request) -> web.Response:
+        """The page, without a style sheet from elsewhere that it would wait for where there is no network."""
+        page: web.Response = await super().handle_index(request)
+        page.text = str(page.text).replace("</body>", _FOCUS)
+        page.headers["Content-Security-Policy"] = "style-src 'self' 'unsafe-inline'"
+        return page
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """Let a page of ours play; browsers let those of other sites connect here, too."""
+        if request.headers.get("Origin") != self.public_url:
+            raise web.HTTPForbidden
+        self.open.append(request)
+        return await super().handle_websocket(request)
