@@ -11,7 +11,7 @@ import argparse
 import json
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ SEED = 36
 SEEN = (0, 1, 2, 4, 8, 16, 32, 64, 128)
 """Hands seen: bins from each number to the next."""
 GROUP = 20  # pairs of matches that are played together
+CONTROLS = 60
+"""Pairs of matches, at most, of agents that are neither `champion` nor `adaptive`."""
 
 
 def without(*names: str) -> dict[str, Any]:
@@ -105,7 +107,7 @@ ROWS = {
     "expected_value": Row("expected_value", BOTH | {"truth": known("expected_value")}),
     "quick": Row("quick", BOTH | {"truth": known("quick")}),
     "champion": Row("champion", {"adaptive": "adaptive"}),
-    "belanger2019": Row("belanger2019_cnn_lstm", BOTH | {"truth": known("belanger2019_cnn_lstm")}, pairs=240),
+    "belanger2019": Row("belanger2019_cnn_lstm", BOTH | {"truth": known("belanger2019_cnn_lstm")}, pairs=120),
     "partida_network": Row("partida_network", BOTH | {"truth": known("partida_network")}),
     "evolutionary": Row("evolutionary", {"champion": "champion", "adaptive": without("evolutionary")}),
     "temperature": Row(TEMPERATURE, BOTH | {"truth": known(TEMPERATURE)}, pairs=240),
@@ -157,7 +159,8 @@ def measure(folder: Path, name: str, agents: Sequence[str] | None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for label in row.agents if agents is None else [label for label in row.agents if label in agents]:
         spec = row.agents[label]
-        found[label] = played(folder / f"{name}-{label}", row, spec)
+        part = row if label in BOTH else replace(row, pairs=min(row.pairs, CONTROLS))
+        found[label] = played(folder / f"{name}-{label}", part, spec)
     figures = {label: figures_of(row, arrays, found.get("champion")) for label, arrays in found.items()}
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     about = {"games_per_match": row.games, "commit": commit.stdout.strip(), "processor": processor_name()}
@@ -227,6 +230,7 @@ def figures_of(row: Row, arrays: dict[str, NDArray[Any]], champion: dict[str, ND
         ],
     }
     if champion is not None and champion is not arrays:
+        champion = {key: array[: len(won)] for key, array in champion.items()}
         found["gain"] = mean_interval(won.mean(axis=1) - champion["won"].mean(axis=(1, 2)))
         found["margin_gain"] = [
             mean_interval(ratios(arrays, place) - ratios(champion, place)) for place in np.flatnonzero(seen)
