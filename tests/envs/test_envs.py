@@ -66,7 +66,7 @@ def decisions(games: Games) -> Any:
                 shown = observe(rows)
                 yield rows, shown
                 turns.choose(rows, reference.by_key(shown))
-                settle(turns, rows)
+                settle(turns)
 
 
 def ones(vector: np.ndarray, spec: Any, block: str) -> list[list[int]]:

@@ -15,11 +15,11 @@ def ask(turns: Turns, agent) -> None:
     rows = np.flatnonzero(turns.phase == DISCARD)
     if len(rows):
         turns.choose(rows, agent.discard(turns.discard_observation(rows)))
-        settle(turns, rows)
+        settle(turns)
     rows = np.flatnonzero(turns.phase == PLAY)
     if len(rows):
         turns.choose(rows, agent.play(turns.play_observation(rows)))
-        settle(turns, rows)
+        settle(turns)
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -41,9 +41,9 @@ def test_seat_by_seat_is_the_same_game_as_phase_by_phase(num_players: int, stop:
 
 
 def test_steps_come_in_the_order_of_the_rules() -> None:
-    turns = Turns(Games([5], 1, first_dealer=[1]), hands=1)
+    turns = Turns(Games([5], 1, first_dealer=[1]))
     rows, seen = np.array([0]), []
-    while turns.phase[0] != OVER:
+    while not turns.games.state.shown[0]:
         seen.append((int(turns.phase[0]), int(turns.seat[0])))
         if turns.phase[0] == DISCARD:
             turns.choose(rows, [0])

@@ -31,12 +31,13 @@ def played(
 
     hands: stop before the deal after so many; 0: at the end of the game.
     """
-    turns = Turns(Games([3], seed, num_players=num_players, dealing=rules), hands)
+    turns = Turns(Games([3], seed, num_players=num_players, dealing=rules))
     specs = [agents[seat % len(agents)] for seat in range(num_players)]
     makers = [make_agent(spec) if isinstance(spec, str) else spec for spec in specs]
     events: list[Event] = []
     told = 0
-    while turns.phase[0] != OVER:
+    game = turns.games.records[0]
+    while turns.phase[0] != OVER and not (game["shown"] and game["hand_number"] + 1 == hands):
         agent = makers[turns.seat[0]]
         if turns.phase[0] == DISCARD:
             turns.choose(ROW, agent.discard(turns.discard_observation(ROW)))

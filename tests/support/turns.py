@@ -1,16 +1,14 @@
-"""`Turns` up to the next choice."""
+"""Games asked seat by seat: on to the next choice."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from deepcrib.game.engine import Turns
-from deepcrib.game.engine.games import Rows
 from deepcrib.game.engine.phases import DEAL, SHOW, STARTER
 
 
-def settle(turns: Turns, rows: Rows | None = None) -> None:
-    """Step in games `rows` (by default all) until a seat must choose or the episode is over."""
-    rows = np.arange(len(turns)) if rows is None else rows
-    while len(rows := rows[np.isin(turns.phase[rows], (DEAL, STARTER, SHOW))]):
+def settle(turns: Turns) -> None:
+    """Deal, turn up starters and count hands until a seat must choose in every game that is not over."""
+    while len(rows := np.flatnonzero(np.isin(turns.phase, (DEAL, STARTER, SHOW)))):
         turns.step(rows)

@@ -95,17 +95,14 @@ def begin_game(g: Game, game: int, seed: int, dealer: int) -> None:
 
 
 @jit
-def phase_rows(part: Part, games: np.ndarray, hands: int, phases: np.ndarray, seats: np.ndarray) -> None:
+def phase_rows(part: Part, games: np.ndarray, phases: np.ndarray, seats: np.ndarray) -> None:
     """phases [N] and seats [N] of games."""
     for i in range(*part):
-        phases[i] = phase_of(games[i], hands)
-        seats[i] = seat_to_choose(games[i], hands)
+        phases[i], seats[i] = phase_of(games[i], 0), seat_to_choose(games[i], 0)
 
 
 @jit
-def step_rows(
-    part: Part, games: np.ndarray, rows: np.ndarray, seed: int, random_dealer: bool, stop: bool, hands: int
-) -> None:
+def step_rows(part: Part, games: np.ndarray, rows: np.ndarray, seed: int, random_dealer: bool, stop: bool) -> None:
     """`step_on` in games `rows`."""
     for r in range(*part):
-        step_on(games[rows[r]], seed, random_dealer, stop, hands)
+        step_on(games[rows[r]], seed, random_dealer, stop, 0)

@@ -1,4 +1,4 @@
-"""`Turns`: games that are asked for one decision at a time, as environments and people at a table need it."""
+"""`Turns`: games that are asked for one decision at a time, as people at a table and records of games need it."""
 
 from __future__ import annotations
 
@@ -13,24 +13,15 @@ from deepcrib.kernels.workers import run_rows
 
 
 class Turns:
-    """Drives `Games` seat by seat: `choose` for the seat that must, `step` for what takes no choice.
+    """Drives `Games`, in any state, seat by seat: `choose` for the seat that must, `step` for what takes no choice."""
 
-    Args:
-        games: the games, in any state.
-        hands: an episode is over after so many hands; 0: when the game is.
-    """
-
-    def __init__(self, games: Games, hands: int = 0) -> None:
+    def __init__(self, games: Games) -> None:
         self.games = games
-        self.hands = hands
         self.phase = np.empty(len(games), dtype=np.int8)
         """[N] codes of `phases.PHASES`: what each game waits for."""
         self.seat = np.empty(len(games), dtype=np.int8)
         """[N] seat that must choose, -1 where none must."""
         self.look()
-
-    def __len__(self) -> int:
-        return len(self.games)
 
     def choose(self, rows: Rows, actions: ArrayLike) -> None:
         """Discard or play for the seats that must: actions [R] of that phase. Raises IllegalActionError."""
@@ -55,9 +46,7 @@ class Turns:
     def step(self, rows: Rows) -> None:
         """One step that takes no choice (deal, starter, show) in each of the games that wait for one."""
         g = self.games
-        run_rows(
-            phases.step_rows, len(rows), g.records, rows, g.seed, g.random_dealer, g.stop_at_121, self.hands, piece=256
-        )
+        run_rows(phases.step_rows, len(rows), g.records, rows, g.seed, g.random_dealer, g.stop_at_121)
         self.look()
 
     def discard_observation(self, rows: Rows) -> DiscardObservation:
@@ -70,5 +59,5 @@ class Turns:
 
     def look(self) -> None:
         """Read phase and seat anew, after `games` has been changed by other means."""
-        run_rows(phases.phase_rows, len(self.games.records), self.games.records, self.hands, self.phase, self.seat)
-        self.games.note_hands(np.arange(len(self)))
+        run_rows(phases.phase_rows, len(self.games), self.games.records, self.phase, self.seat)
+        self.games.note_hands(np.arange(len(self.games)))
