@@ -26,14 +26,13 @@ from deepcrib.envs.observation import (
     observation_space,
     observation_spec,
 )
-from deepcrib.envs.options import MAX_SEED, TableOptions, check_number, needs_noting, read_options
+from deepcrib.envs.options import MAX_SEED, TableOptions, check_number, needs_noting, read_options, settings_of
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
-from deepcrib.envs.stepping import COUNTED, choose_action, settle_seat
+from deepcrib.envs.stepping import LEARNER, choose_action, episode_dtype, go_on, start
 from deepcrib.errors import MissingExtraError
 from deepcrib.game.engine import Games
-from deepcrib.game.engine.phases import begin_game
+from deepcrib.game.engine.phases import seat_to_choose
 from deepcrib.game.past import PastHands
-from deepcrib.game.rules import next_seat
 
 try:
     from pettingzoo import AECEnv
@@ -83,11 +82,12 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self._screen = Screen(render_mode)
         self._width, self._num_actions = observation_spec(options.num_players).width, num_actions(options.num_players)
         self._starts = block_starts(options.num_players)
-        self._seed, self._number, self._place, self._first_dealer = -1, -1, -1, -1
         self.games = Games([0], 0, num_players=options.num_players, dealing=options.dealing, first_dealer=[0])
-        if options.games_per_match > 1:
+        self._settings = settings_of(options, [None] * options.num_players, [None] * options.num_players)
+        if self._settings.notes:
             self.games.past = PastHands(1, options.num_players)
-        self._seat = -1
+        self._episode = np.zeros(1, dtype=episode_dtype(options.num_players))[0]
+        self._episode["number"] = self._seat = -1
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of what an agent sees."""
@@ -106,14 +106,11 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         for name, given in (("seed", seed), ("episode", number)):
             if given is not None:
                 check_number(name, given)
-        if seed is None and self._seed < 0:
+        if seed is None and self._episode["number"] < 0:
             seed = int(np.random.default_rng().integers(MAX_SEED))
-        self._number = self._number + 1 if seed is None else 0
-        self._seed = self._seed if seed is None else int(seed)
-        self._number = self._number if number is None else int(number)
-        self.games.seed = self._seed
-        self._begin(new_match=seed is not None or number is not None)
-        self._seat = self._settle()
+        following = int(self._episode["number"]) + 1 if seed is None else 0
+        self.games.seed = self.games.seed if seed is None else int(seed)
+        self._begin(following if number is None else int(number), seed is not None or number is not None)
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -133,7 +130,7 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         action, hands, before = operator.index(action), self.options.hands, self._game["scores"].astype(np.int64)
         if not choose_action(self._game, action, hands):
             raise illegal_action(self._game, self._seat, action, self.observe(chosen)["action_mask"])
-        self._seat = self._settle()
+        self._go_on()
         self._cumulative_rewards[chosen] = 0.0
         self.rewards = dict(zip(self.agents, self._rewards(self._game["scores"] - before), strict=True))
         self._accumulate_rewards()
@@ -161,6 +158,7 @@ class CribbageAEC(AECEnv[str, Any, Any]):
             return None
         if needs_noting(agent, self.games, _ROW):
             self.games.past = PastHands(1, self.options.num_players)
+            self._settings = self._settings._replace(notes=True)
         if self._game["starter"] < 0:
             return int(ask(agent, self.games.discard_observation(_ROW, [self._seat]))[0])
         return int(ask(agent, self.games.play_observation(_ROW))[0]) + num_discards(self.options.num_players)
@@ -176,25 +174,25 @@ class CribbageAEC(AECEnv[str, Any, Any]):
     def _game(self) -> np.void:
         return self.games.records[0]
 
-    def _begin(self, new_match: bool) -> None:
+    def _begin(self, number: int, new_match: bool) -> None:
         """Begin the game of this number: the next of its match or, where that is over, of another."""
-        self._place = 0 if new_match else (self._place + 1) % self.options.games_per_match
+        if new_match:
+            self._episode["place"] = self.options.games_per_match - 1
         if self.games.past is not None:
             self.games.past.next_game()
-            self.games.past = self.games.past if self._place else PastHands(1, self.options.num_players)
-        following = next_seat(self._first_dealer, self.options.num_players)
-        begin_game(self._game, self._number, self._seed, following if self._place else -1)
-        self._first_dealer = int(self._game["dealer"])
+            if self._episode["place"] + 1 == self.options.games_per_match:
+                self.games.past = PastHands(1, self.options.num_players)
+        self._settings = self._settings._replace(seed=self.games.seed)
+        start(self._game, self._episode, number, self._settings)
+        self._seat = seat_to_choose(self._game, self.options.hands)
 
-    def _settle(self) -> int:
-        """Carry out what takes no choice, and note hands as they end; the seat that must choose then, -1: none."""
-        seat = COUNTED
-        while seat == COUNTED:
-            rules = self._seed, self.games.random_dealer, self.options.hands
-            seat = settle_seat(self._game, *rules, self.games.past is not None)
-            if seat < 0:
-                self.games.note_hands(_ROW)
-        return seat
+    def _go_on(self) -> None:
+        """Carry out what takes no choice, and note hands as they end; the seat is -1 where the game is over."""
+        go_on(self._game, self._episode, self._settings)
+        if self._episode["status"] != LEARNER:  # a hand has ended, and with it perhaps the game
+            self.games.note_hands(_ROW)
+            go_on(self._game, self._episode, self._settings)
+        self._seat = seat_to_choose(self._game, self.options.hands)
 
     def _rewards(self, gained: NDArray[np.int64]) -> list[float]:
         """Rewards [P] of a step in which the players gained points [P]."""

@@ -177,8 +177,9 @@ def _agent(spec: Any, num_players: int) -> Agent:
     return agent
 
 
-def settings_of(options: GameOptions, discards: Sequence[Agent | None], plays: Sequence[Agent | None]) -> Settings:
+def settings_of(options: TableOptions, discards: Sequence[Agent | None], plays: Sequence[Agent | None]) -> Settings:
     """What the kernels need to know; agents by the learner's seats, None: the learner. Seed and stride are 0."""
+    seat = getattr(options, "seat", 0)
     return Settings(
         seed=0,
         random_dealer=options.dealing == "random_dealer",
@@ -187,7 +188,7 @@ def settings_of(options: GameOptions, discards: Sequence[Agent | None], plays: S
         counted=options.counted,
         discards=np.array([_code(agent) for agent in discards], dtype=np.int8),
         plays=np.array([_code(agent) for agent in plays], dtype=np.int8),
-        fixed_seat=-1 if options.seat is None else int(options.seat),
+        fixed_seat=-1 if seat is None else int(seat),
         stride=0,
         illegal_reward=options.penalty,
         games_per_match=int(options.games_per_match),

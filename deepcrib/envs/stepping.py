@@ -22,8 +22,6 @@ from deepcrib.kernels import Part, jit
 
 # What an environment waits for: the learner, the next episode, an agent that must be asked, a hand to be noted.
 LEARNER, OVER, ASKED, ENDED = range(4)
-COUNTED = -2
-"""In place of a seat: a hand has been counted, and may be noted before the next is dealt."""
 # Who decides for a seat, beside the codes of `policies`.
 BY_LEARNER, BY_AGENT = -2, -1
 POINTS, MARGIN, WIN = range(3)
@@ -88,18 +86,6 @@ def choose_action(g: Game, action: int, hands: int) -> bool:
     if (action < discards) != discarding:
         return False
     return take_choice(g, action if discarding else action - discards, True, hands)
-
-
-@jit
-def settle_seat(g: Game, seed: int, random_dealer: bool, hands: int, notes: bool) -> int:
-    """Carry out what takes no choice; returns the seat that must choose then, -1: the episode is over.
-
-    notes: stop where a hand has been counted, too, and return COUNTED.
-    """
-    while step_on(g, seed, random_dealer, True, hands):
-        if g.shown and notes:
-            return COUNTED
-    return seat_to_choose(g, hands)
 
 
 @jit
