@@ -12,7 +12,7 @@ it says of agents and files is held against `agents.specs.travel.spec_of_file`.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
@@ -95,8 +95,7 @@ def is_same(folder: Path, config: DictConfig, schema: type) -> bool:
 
 def _flat_options(config: DictConfig) -> dict[str, Any]:
     """Options by their dotted names, without those of one call alone."""
-    content = OmegaConf.to_container(config, resolve=True)
-    assert isinstance(content, dict)
+    content: Any = OmegaConf.to_container(config, resolve=True)
     return {name: value for name, value in flat(content) if name not in OF_THE_CALL}
 
 
@@ -130,8 +129,7 @@ def _named(options: Any, file: Path, prefix: str = "") -> Iterator[tuple[Any, st
 
 def config_text(config: DictConfig) -> str:
     """`config.yaml`: every option resolved, without those of the call, so that it starts the same run anew."""
-    plain = OmegaConf.to_container(config, resolve=True)
-    assert isinstance(plain, dict)
+    plain: Any = OmegaConf.to_container(config, resolve=True)
     plain |= {name: value for name, value in OF_THE_CALL.items() if name in plain}
     return OmegaConf.to_yaml(OmegaConf.create(plain))
 
@@ -168,8 +166,7 @@ def _plain_options(text: str) -> DictConfig:
     saved = OmegaConf.create(text)
     if not isinstance(saved, DictConfig) or not saved:
         raise ValueError("expected options by name")
-    plain = OmegaConf.to_container(saved, resolve=False)
-    assert isinstance(plain, Mapping)
+    plain: Any = OmegaConf.to_container(saved, resolve=False)
     for name, value in flat(plain):
         if "${" in str(value):
             raise ValueError(f"{name}={value}: expected a plain value, not one to be worked out (${{...}})")
