@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,11 @@ class Interval(NamedTuple):
     estimate: float
     low: float
     high: float
+
+    def named(self, name: str, bounds: str = "") -> dict[str, Any]:
+        """Metrics `name`, `name_low`, `name_high`, or bounds of another name; None for one that is not known."""
+        low, high = (None if math.isnan(bound) else bound for bound in self[1:])
+        return {name: self.estimate, f"{bounds or name}_low": low, f"{bounds or name}_high": high}
 
 
 def wilson(wins: float, n: float, z: float = Z) -> Interval:

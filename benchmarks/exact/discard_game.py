@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from deepcrib.agents.masks import best_masks, pick_rows
 from deepcrib.errors import OptionError
 from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
-from deepcrib.exact.cribs import NUM_DISCARDS, seen_cards
+from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
 from deepcrib.exact.strategies.discards import best_choices
 from deepcrib.files import write_atomic
-from deepcrib.game.cards import JACK, NUM_CARDS, NUM_SUITS
+from deepcrib.game.cards import JACK, NUM_CARDS, NUM_SUITS, card_set
 from deepcrib.game.policies import pick
 from deepcrib.game.randomness import NETWORKS, below, derive, hash_key, uniform
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6, show_points
@@ -284,7 +284,7 @@ def _sum_best_points(part: Part, hands: np.ndarray, sums: np.ndarray) -> None:
     """sums [N]: over the 46 starters, the most points that any discard makes with each."""
     for r in range(*part):
         kept = np.empty(HAND_SIZE, dtype=np.int64)
-        seen = seen_cards(hands[r])
+        seen = card_set(hands[r])
         best = np.zeros(NUM_CARDS, dtype=np.int64)
         for action in range(NUM_DISCARDS):
             _keep(hands[r], action, kept)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.errors import StatisticsError
-from deepcrib.exact.cribs import NUM_DISCARDS, seen_cards
+from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import DISCARD_DTYPE, HAND_STARTERS, checked_hands, discard_statistics
-from deepcrib.game.cards import NUM_CARDS, format_cards
+from deepcrib.game.cards import NUM_CARDS, card_set, format_cards
 from deepcrib.game.randomness import below, hash_key
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, show_points
 from deepcrib.kernels import Part, jit
@@ -86,7 +86,7 @@ def _enumerate_all(part: Part, hands: np.ndarray, rows: np.ndarray) -> None:
 @jit
 def _enumerate_hand(hand: np.ndarray, action: int, row: np.ndarray) -> None:
     """Fill row[action] but for the crib."""
-    seen = seen_cards(hand)
+    seen = card_set(hand)
     kept = np.empty(HAND_SIZE, dtype=np.int64)
     for i in range(HAND_SIZE):
         kept[i] = hand[KEPT_SLOTS_6[action, i]]
@@ -106,7 +106,7 @@ def _enumerate_hand(hand: np.ndarray, action: int, row: np.ndarray) -> None:
 @jit
 def _enumerate_crib(hand: np.ndarray, action: int) -> int:
     """Points of the crib over the opponent's two cards and the starter."""
-    seen = seen_cards(hand)
+    seen = card_set(hand)
     crib = np.empty(HAND_SIZE, dtype=np.int64)
     crib[0] = hand[DISCARD_SLOTS_6[action, 0]]
     crib[1] = hand[DISCARD_SLOTS_6[action, 1]]

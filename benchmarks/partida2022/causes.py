@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from deepcrib.agents import Agent, make_agent
 from deepcrib.agents.specs.registry import MINIMAX_NAMES
 from deepcrib.evaluation.hands import BATCH, deal_table
-from deepcrib.exact.beliefs.plays import SETS_4, count_played
+from deepcrib.exact.beliefs.plays import SETS_4, count_played, hands_by_rules
 from deepcrib.files import write_atomic
 from deepcrib.game.cards import NUM_RANKS, rank_of, value_of_rank
 from deepcrib.game.observations import PlayColumns, PlayObservation
@@ -30,7 +30,7 @@ from deepcrib.game.randomness import below
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, RANK_BITS, RANK_MASK, play_points, series_from
 from deepcrib.intervals import mean_interval
 from deepcrib.matches.games import batches, play_cards
-from deepcrib.search.minimax import MinimaxAgent, _pack_hidden, hands_by_rules, has_choice, sample_hands
+from deepcrib.search.minimax import MinimaxAgent, _pack_hidden, has_choice, sample_hands
 from deepcrib.search.play_tree import (
     NO_VALUE,
     NUM_ENDS,

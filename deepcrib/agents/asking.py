@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,11 +72,13 @@ def named(agent: Agent) -> Iterator[None]:
 
 
 class Probabilities:
-    """The probabilities of an agent that knows them, or is `deterministic`: then 1 for what it chooses."""
+    """The probabilities of an agent that knows them, or is `deterministic`: then 1 for what it chooses.
 
-    def __init__(self, agent: Agent) -> None:
-        """agent: one for which `knows_probabilities`."""
-        self.agent = agent
+    Of any other agent, how often it chooses what, asked so many times by as many keys.
+    """
+
+    def __init__(self, agent: Agent, times: int = 1) -> None:
+        self.agent, self.times = agent, times
 
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15], or 5. Raises FaultError."""
@@ -91,7 +94,8 @@ class Probabilities:
         shape = len(observation), num_choices
         if not isinstance(self.agent, HasProbabilities):
             legal = observation.legal if isinstance(observation, PlayObservation) else np.ones(shape, dtype=np.bool_)
-            return self._certain(observation, legal)
+            keys = (observation.key + np.uint64(time) for time in range(self.times))
+            return sum((self._certain(replace(observation, key=key), legal) for key in keys), np.zeros(shape))
         with _blamed(self.agent, method):
             given = getattr(self.agent, method)(observation)
         probabilities = _array(self.agent, method, given, "f", "floats", shape)
@@ -111,7 +115,7 @@ class Probabilities:
         if len(wrong):
             allowed = np.flatnonzero(legal[wrong[0]]).tolist()
             raise FaultError(self.agent.name, f"an illegal action, {chosen[wrong[0]]}: expected one of {allowed}")
-        return certain.astype(np.float64)
+        return certain / self.times
 
 
 def knows_probabilities(agent: Agent) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -140,20 +139,14 @@ def summarise(
     return Evaluation(
         games=games,
         wins=wins,
-        win_rate=interval.estimate,
-        ci_low=interval.low,
-        ci_high=interval.high,
+        **interval.named("win_rate", "ci"),
         normal_low=paper.low,
         normal_high=paper.high,
         duplicate=bool(duplicate),
         games_per_match=games_per_match,
-        points_per_hand=a_hand.estimate,
-        points_per_hand_low=_known(a_hand.low),
-        points_per_hand_high=_known(a_hand.high),
+        **a_hand.named("points_per_hand"),
         opponent_points_per_hand=float(points[:, opponent].sum() / hands),
-        hand_margin=hand_margin.estimate,
-        hand_margin_low=_known(hand_margin.low),
-        hand_margin_high=_known(hand_margin.high),
+        **hand_margin.named("hand_margin"),
         points=_points_by_role(result, agent),
         opponent_points=_points_by_role(result, opponent),
         hands_per_game=hands / games,
@@ -186,10 +179,6 @@ def _points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, floa
         }
         for row, role in enumerate(ROLES)
     }
-
-
-def _known(bound: float) -> float | None:
-    return bound if math.isfinite(bound) else None
 
 
 def _share(won: NDArray[np.bool_]) -> float | None:

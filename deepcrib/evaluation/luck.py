@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.expected_value import ExpectedValueAgent, expectations_of
-from deepcrib.exact.cribs import seen_cards
 from deepcrib.exact.kept import kept_array
-from deepcrib.game.cards import NUM_CARDS
+from deepcrib.game.cards import NUM_CARDS, card_set
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.state import Game, new_games
 from deepcrib.game.rules import HAND_SIZE, MAX_SCORE, heels_points, show_points
@@ -75,15 +74,10 @@ def luck_free(
     sizes = np.bincount(units)
     rate, plain_rate = mean_interval(0.5 + chance / sizes), mean_interval(np.bincount(units, won) / sizes)
     a_hand = ratio_interval(margin, unit_hands)
-    single = len(sizes) < 2
     return LuckFree(
-        win_rate=rate.estimate,
-        ci_low=None if single else rate.low,
-        ci_high=None if single else rate.high,
+        **rate.named("win_rate", "ci"),
         times_win_rate=_times(plain_rate, rate, len(sizes)),
-        hand_margin=a_hand.estimate,
-        hand_margin_low=None if single else a_hand.low,
-        hand_margin_high=None if single else a_hand.high,
+        **a_hand.named("hand_margin"),
         times_hand_margin=_times(hand_margin, a_hand, len(sizes)),
     )
 
@@ -197,7 +191,7 @@ def _slope(values: np.ndarray, own: int, other: int) -> float:
 def _starter_luck(g: Game, x: int, y: int, values: np.ndarray, plays: np.ndarray, luck: np.ndarray) -> None:
     """luck [2], the dealer's, of the starter of a hand before which dealer and pone had x and y points."""
     dealer, pone = g.kept[g.dealer], g.kept[1 - g.dealer]
-    seen = seen_cards(g.dealt[0]) | seen_cards(g.dealt[1])
+    seen = card_set(g.dealt[0]) | card_set(g.dealt[1])
     luck[:] = 0
     for card in range(NUM_CARDS):
         if seen >> card & 1:

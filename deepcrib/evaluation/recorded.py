@@ -172,10 +172,9 @@ def _baseline(opponent: str, games: Sequence[PlayedGame]) -> Baseline:
 
 def paper_baseline() -> dict[str, Any]:
     """The published evaluation, with the interval that the paper prints and Wilson's in its place."""
-    interval = wilson(PAPER_WINS, PAPER_GAMES)
-    evaluation = {"win_rate": interval.estimate, "ci_low": interval.low, "ci_high": interval.high}
     counted = {"opponent": PAPER_OPPONENT, "games": PAPER_GAMES, "wins": PAPER_WINS}
-    return {**counted, **evaluation, "printed_half_width": PAPER_HALF_WIDTH}
+    interval = wilson(PAPER_WINS, PAPER_GAMES).named("win_rate", "ci")
+    return {**counted, **interval, "printed_half_width": PAPER_HALF_WIDTH}
 
 
 # --- points of hands ----------------------------------------------------------------------------------------

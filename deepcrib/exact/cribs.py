@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.game.cards import JACK, NUM_RANKS, NUM_SUITS, rank_of, suit_of
+from deepcrib.game.cards import JACK, NUM_RANKS, NUM_SUITS, card_set, rank_of, suit_of
 from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_sets
 from deepcrib.game.rules import DISCARD_SLOTS_6, RANK_POINTS_5
 from deepcrib.kernels import Part, jit
@@ -107,15 +107,6 @@ def _fill_sums(
 
 
 @jit
-def seen_cards(hand: np.ndarray) -> int:
-    """Bit set of card ids."""
-    seen = 0
-    for i in range(len(hand)):
-        seen |= 1 << hand[i]
-    return seen
-
-
-@jit
 def _fill_nobs_sums(hand: np.ndarray, seen: int, by_rank: np.ndarray, total: float, nobs: np.ndarray) -> None:
     """nobs [6]: for each jack of a hand, the weight of all (pair, starter) in which the starter has its suit."""
     nobs[:] = 0
@@ -167,7 +158,7 @@ def fill_crib_sums(hand: np.ndarray, cribs: CribSums, sums: np.ndarray) -> float
     """
     number = rank_set_6(hand)
     points, by_rank, total = cribs.points[number], cribs.by_rank[number], cribs.total[number]
-    seen = seen_cards(hand)
+    seen = card_set(hand)
     their_nobs = _their_nobs_sum(seen, cribs.weights, by_rank)
     nobs = np.empty(len(hand))
     _fill_nobs_sums(hand, seen, by_rank, total, nobs)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.errors import StatisticsError
-from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS, CribSums, crib_sums, fill_crib_sums, seen_cards, uniform_weights
-from deepcrib.game.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, rank_of, suit_of
+from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS, CribSums, crib_sums, fill_crib_sums, uniform_weights
+from deepcrib.game.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, card_set, rank_of, suit_of
 from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_sets
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6, RANK_POINTS_5, rank_index
 from deepcrib.kernels import Part, jit
@@ -78,23 +78,11 @@ def checked_hands(hands: ArrayLike) -> NDArray[np.int8]:
         raise StatisticsError(f"hands are {cards.dtype}, expected whole numbers, card ids 0..{NUM_CARDS - 1}")
     if cards.dtype != np.int8:
         cards = cards.astype(np.int64)
-    wrong = _first_unsorted(cards)
-    if wrong >= 0:
-        row = cards[wrong].tolist()
+    wrong = (cards[:, 1:] <= cards[:, :-1]).any(axis=1) | (cards[:, 0] < 0) | (cards[:, -1] >= NUM_CARDS)
+    if wrong.any():
+        row = cards[wrong.argmax()].tolist()
         raise StatisticsError(f"hand {row}: expected six distinct card ids 0..{NUM_CARDS - 1} in ascending order")
     return np.ascontiguousarray(cards, dtype=np.int8)
-
-
-@jit
-def _first_unsorted(hands: np.ndarray) -> int:
-    """The first row that is not of ascending card ids, or -1."""
-    for r in range(len(hands)):
-        before = -1
-        for i in range(hands.shape[1]):
-            if hands[r, i] <= before or hands[r, i] >= NUM_CARDS:
-                return r
-            before = hands[r, i]
-    return -1
 
 
 # --- one hand -----------------------------------------------------------------------------------------------------
@@ -149,7 +137,7 @@ def _summarise(histogram: np.ndarray, row: np.ndarray, action: int) -> None:
 @jit
 def fill_statistics(hand: np.ndarray, cribs: CribSums, plain: np.ndarray, row: np.ndarray) -> None:
     """row: DISCARD_DTYPE [15] of one sorted hand; cribs: uniform; plain [15]: of `plain_statistics`, for its ranks."""
-    seen = seen_cards(hand)
+    seen = card_set(hand)
     histogram = np.empty(MOST_POINTS + 1, dtype=np.int64)
     bonus = np.empty(NUM_SUITS, dtype=np.int64)
     kept = np.empty(HAND_SIZE, dtype=np.int64)

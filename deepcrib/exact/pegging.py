@@ -43,11 +43,6 @@ class PeggingRecords:
     gained: NDArray[np.int64]
     given: NDArray[np.int64]
 
-    @property
-    def hands(self) -> NDArray[np.int64]:
-        """[1820, 2] hands recorded."""
-        return self.gained.sum(axis=2)
-
     def summary(self) -> NDArray[np.float64]:
         """[1820, 2, 3]: mean gained, median gained, mean given, in points; nan without a record.
 

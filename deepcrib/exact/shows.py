@@ -21,15 +21,7 @@ def all_hands() -> np.ndarray:
 
 def bare_hand_values(hands: np.ndarray) -> np.ndarray:
     """int16 [H] points of four-card hands [H, 4] by themselves."""
-    values = np.empty(len(hands), dtype=np.int16)
-    run_rows(_fill_bare_hand_values, len(hands), hands, values)
-    return values
-
-
-@jit
-def _fill_bare_hand_values(part: Part, hands: np.ndarray, values: np.ndarray) -> None:
-    for i in range(*part):
-        values[i] = hand_points(hands[i])
+    return starter_values(hands, np.full(len(hands), -1))
 
 
 @jit
@@ -43,16 +35,17 @@ def unseen_card(hand: np.ndarray, draw: int) -> int:
 
 
 def starter_values(hands: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """int16 [H] show points of hands [H, 4], each with the starter of its draw [H] in 0..47."""
+    """int16 [H] show points of hands [H, 4], each with the starter of its draw [H] in 0..47, or -1 for none."""
     values = np.empty(len(hands), dtype=np.int16)
-    run_rows(_fill_starter_values, len(hands), hands, draws, values)
+    run_rows(_fill_values, len(hands), hands, draws, values)
     return values
 
 
 @jit
-def _fill_starter_values(part: Part, hands: np.ndarray, draws: np.ndarray, values: np.ndarray) -> None:
+def _fill_values(part: Part, hands: np.ndarray, draws: np.ndarray, values: np.ndarray) -> None:
     for i in range(*part):
-        values[i] = show_points(hands[i], unseen_card(hands[i], draws[i]), False)
+        hand, draw = hands[i], draws[i]
+        values[i] = hand_points(hand) if draw < 0 else show_points(hand, unseen_card(hand, draw), False)
 
 
 def starter_means(hands: np.ndarray) -> np.ndarray:

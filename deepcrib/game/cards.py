@@ -53,6 +53,16 @@ def value_of_rank(rank: int) -> int:
     return min(rank + 1, 10)
 
 
+@jit
+def card_set(cards: np.ndarray) -> int:
+    """Bit set of card ids, absent ones left out."""
+    bits = 0
+    for i in range(len(cards)):
+        if cards[i] >= 0:
+            bits |= 1 << cards[i]
+    return bits
+
+
 def parse_card(text: str) -> int:
     """Card id of a text such as `5H`, `th`, `10H` or `5♥`. Raises CardError on anything else."""
     name = _spelt(text.strip())

@@ -135,16 +135,25 @@ class PlayObservation(_Observation):
         return values + self.count[:, None] <= COUNT_LIMIT
 
 
+def dealt(hands: Int8, is_dealer: NDArray[np.bool_]) -> DiscardObservation:
+    """The discard at 0-0, as players at seat 0 see it: hands [N, 6]. Keys are 0."""
+    return DiscardObservation(hands, *_at_the_start(is_dealer))
+
+
+def _at_the_start(is_dealer: NDArray[np.bool_]) -> tuple[Int8, Int8, Int8, NDArray[np.uint64]]:
+    """seat, dealer, scores and key."""
+    n = len(is_dealer)
+    first = np.zeros(n, dtype=np.int8), (~is_dealer).astype(np.int8), np.zeros((n, 2), dtype=np.int8)
+    return *first, np.zeros(n, dtype=np.uint64)
+
+
 def opening(kept: Int8, thrown: Int8, starters: Int8, is_dealer: NDArray[np.bool_]) -> PlayObservation:
     """The play before its first card, as players at seat 0 see it, at 0-0: kept [N, 4], thrown [N, 2]."""
     n = len(kept)
     none, zeros = np.full((n, 2 * HAND_SIZE), -1, dtype=np.int8), np.zeros(n, dtype=np.int8)
     return PlayObservation(
-        hand=np.ascontiguousarray(kept),
-        seat=zeros,
-        dealer=(~is_dealer).astype(np.int8),
-        scores=np.zeros((n, 2), dtype=np.int8),
-        key=np.zeros(n, dtype=np.uint64),
+        np.ascontiguousarray(kept),
+        *_at_the_start(is_dealer),
         discards=np.ascontiguousarray(thrown),
         starter=np.ascontiguousarray(starters),
         history=none,

@@ -34,15 +34,12 @@ def rank_set_2(a: int, b: int) -> int:
 
 
 @jit
-def rank_set_4(a: int, b: int, c: int, d: int) -> int:
-    """Number of the multiset of ranks a <= b <= c <= d, 0..1,819."""
-    return a + _BINOMIALS[b + 1, 2] + _BINOMIALS[c + 2, 3] + _BINOMIALS[d + 3, 4]
-
-
-@jit
 def rank_set_of_kept(kept: np.ndarray) -> int:
-    """Number of the rank multiset of four kept cards, sorted by id."""
-    return rank_set_4(rank_of(kept[0]), rank_of(kept[1]), rank_of(kept[2]), rank_of(kept[3]))
+    """Number of the rank multiset of four kept cards, sorted by id, 0..1,819."""
+    number = 0
+    for i in range(4):
+        number += _BINOMIALS[rank_of(kept[i]) + i, i + 1]
+    return number
 
 
 @jit

@@ -111,13 +111,18 @@ class _Trajectory(Recorder):
         self.play_actions[rows, number] = slots
 
     def finish(self, table: Games, rows: Rows, learned: NDArray[np.int8]) -> Trajectories:
-        points = ("history_seats", "play_points", "hand_points", "crib_points", "heels", "dealer")
+        hands = table.records
         return Trajectories(
             self.discard_states[rows],
             self.discard_actions[rows],
             self.play_states[rows],
             self.play_actions[rows],
-            *(table.records[name][rows] for name in points),
+            hands["history_seats"][rows],
+            hands["play_points"][rows],
+            hands["hand_points"][rows],
+            hands["crib_points"][rows],
+            hands["heels"][rows],
+            hands["dealer"][rows],
             learned,
         )
 

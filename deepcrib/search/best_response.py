@@ -22,10 +22,10 @@ from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
 from deepcrib.exact.beliefs.plays import SETS_4, kept_beliefs
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
 from deepcrib.exact.kept import kept_array
-from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, RANKS
+from deepcrib.game.cards import NO_CARD, NUM_SUITS, RANKS, card_set
+from deepcrib.game.engine.state import draw_card
 from deepcrib.game.observations import DiscardObservation, PlayObservation, opening
 from deepcrib.game.policies import GREEDY
-from deepcrib.game.randomness import below
 from deepcrib.game.rank_sets import rank_set_numbers
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import jit
@@ -157,11 +157,11 @@ class BestResponseAgent(DiscardsByMask, PlaysByMask):
     def show_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15] mean points of hand and crib, the crib's negative to the pone."""
         values = discard_statistics(observation.hand)["hand_sum"] / HAND_STARTERS
-        return values + expected_cribs(self.model.arrays, observation.hand, observation.is_dealer)
+        return values + expected_cribs(self.model, observation.hand, observation.is_dealer)
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4] mean own minus opponent's points from the play of each slot on; -inf for what may not be played."""
-        weights = kept_beliefs(self.model.arrays, observation)
+        weights = kept_beliefs(self.model, observation)
         weigh_earlier_plays(observation, weights, Probabilities(self.to).play_probabilities)
         return reply_values(observation, weights, self.plays_of)
 
@@ -170,8 +170,4 @@ class BestResponseAgent(DiscardsByMask, PlaysByMask):
 def _draw_starters(hands: np.ndarray, keys: np.ndarray, starters: np.ndarray) -> None:
     """starters [N]: a card that is not in the hand, by the decision's key."""
     for r in range(len(hands)):
-        counter = 0
-        starters[r] = hands[r, 0]
-        while (hands[r] == starters[r]).any():
-            starters[r] = below(keys[r], counter, NUM_CARDS)
-            counter += 1
+        starters[r], _ = draw_card(keys[r], card_set(hands[r]), 0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from deepcrib.exact.beliefs.plays import SETS_4
-from deepcrib.game.cards import NUM_CARDS, NUM_SUITS, rank_of
-from deepcrib.game.engine.state import Game
+from deepcrib.game.cards import NUM_CARDS, NUM_SUITS, card_set, rank_of
+from deepcrib.game.engine.state import Game, draw_card
 from deepcrib.game.randomness import Word, below, uniform, word
 from deepcrib.game.rules import HAND_SIZE, series_from
 from deepcrib.kernels import Part, jit
@@ -17,24 +17,17 @@ def draw_unseen(part: Part, hands: np.ndarray, keys: np.ndarray, numbers: np.nda
     """cards [N, K, 8]: cards that are not in hands [N, 6], in a random order; the draws of these numbers [K]."""
     deck = np.empty(NUM_CARDS, dtype=np.int64)
     for r in range(*part):
+        held = card_set(hands[r])
         for k in range(cards.shape[1]):
             size = 0
             for card in range(NUM_CARDS):
-                if not _holds(hands[r], card):
+                if not held >> card & 1:
                     deck[size] = card
                     size += 1
             for i in range(cards.shape[2]):
                 other = i + below(word(keys[r], numbers[k]), i, size - i)
                 deck[i], deck[other] = deck[other], deck[i]
                 cards[r, k, i] = deck[i]
-
-
-@jit
-def _holds(cards: np.ndarray, card: int) -> bool:
-    for held in cards:
-        if held == card:
-            return True
-    return False
 
 
 @jit
@@ -65,43 +58,30 @@ def _deal_hidden(ranks: np.ndarray, key: Word, g: Game) -> None:
     me, other = g.turn, 1 - g.turn
     g.game = np.int64(key >> np.uint64(1))
     g.series = series_from(g.history[:], g.series_start)
-    seen = np.uint64(1) << np.uint64(g.starter)
-    for card in g.kept[me]:
-        seen |= np.uint64(1) << np.uint64(card)
-    for card in g.discards[me]:
-        seen |= np.uint64(1) << np.uint64(card)
+    seen = card_set(g.kept[me]) | card_set(g.discards[me]) | 1 << g.starter
     left = ranks.copy()
     theirs = 0
     for n in range(g.num_played):
         if g.history_seats[n] == other:
             g.kept[other, theirs] = g.history[n]
             theirs += 1
-            left[_place_of(left, rank_of(g.history[n]))] = -1
-            seen |= np.uint64(1) << np.uint64(g.history[n])
+            place = HAND_SIZE - 1
+            while left[place] != rank_of(g.history[n]):
+                place -= 1
+            left[place] = -1
+            seen |= 1 << g.history[n]
     counter = 0
     for slot in range(HAND_SIZE):
         if left[slot] >= 0:
             card = NUM_SUITS * int(left[slot]) + below(key, counter, NUM_SUITS)
-            while seen >> np.uint64(card) & np.uint64(1):
+            while seen >> card & 1:
                 counter += 1
                 card = NUM_SUITS * int(left[slot]) + below(key, counter, NUM_SUITS)
-            seen |= np.uint64(1) << np.uint64(card)
+            seen |= 1 << card
             g.left[other, slot] = g.kept[other, theirs] = card
             theirs += 1
     for i in range(2):
-        card = below(key, counter, NUM_CARDS)
-        while seen >> np.uint64(card) & np.uint64(1):
-            counter += 1
-            card = below(key, counter, NUM_CARDS)
-        seen |= np.uint64(1) << np.uint64(card)
+        card, counter = draw_card(key, seen, counter)
+        seen |= 1 << card
         g.discards[other, i] = card
         g.crib[i], g.crib[2 + i] = g.discards[me, i], card
-
-
-@jit
-def _place_of(ranks: np.ndarray, rank: int) -> int:
-    """The last place of a rank among ranks [4], one of which it is."""
-    place = HAND_SIZE - 1
-    while ranks[place] != rank:
-        place -= 1
-    return place

@@ -108,7 +108,7 @@ class LookaheadAgent:
         if self.opponent is self.agent:
             return values
         models = self.rollouts.model, discards_of(self.agent)  # its values learned to expect its own discards in a crib
-        theirs, own = (expected_cribs(model.arrays, o.hand, o.is_dealer) for model in models)
+        theirs, own = (expected_cribs(model, o.hand, o.is_dealer) for model in models)
         return values + theirs - own
 
     def play(self, observation: PlayObservation) -> Choices:

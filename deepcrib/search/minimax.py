@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from deepcrib.agents.asking import OthersDiscards, Probabilities, knows_probabilities
 from deepcrib.agents.base import Agent, AgentError
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
-from deepcrib.exact.beliefs.plays import SETS_4, count_played, fill_ways, keep_possible, kept_beliefs, seen_cards_of
+from deepcrib.exact.beliefs.plays import SETS_4, count_played, hands_by_rules, kept_beliefs
 from deepcrib.game.cards import NO_CARD, NUM_RANKS, NUM_SUITS
 from deepcrib.game.observations import PlayColumns, PlayObservation
 from deepcrib.game.policies import GREEDY, lowest, play_choices
 from deepcrib.game.randomness import uniform
-from deepcrib.game.rank_sets import NUM_RANK_SETS_4
 from deepcrib.game.rules import HAND_SIZE, RANK_BITS, series_from
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -98,16 +97,9 @@ class MinimaxAgent(OthersDiscards):
         """[N, 1820] weights of the opponent's kept hands, rank multisets with what it has played; not normalised."""
         o = observation
         if self.hands == "kept":
-            return kept_beliefs(self._model.arrays, o)
+            return kept_beliefs(self._model, o)
         weights = hands_by_rules(o)
         return np.sign(weights) if self.hands == "ranks" else weights
-
-
-def hands_by_rules(o: PlayObservation) -> NDArray[np.float64]:
-    """[N, 1820]: in how many ways the unseen cards make each hand that the opponent may hold by the rules."""
-    weights = np.empty((len(o), NUM_RANK_SETS_4))
-    run_rows(_fill_weights, len(o), o.columns, seen_cards_of(o), o.kept, weights, piece=16)
-    return weights
 
 
 def has_choice(observation: PlayObservation) -> NDArray[np.bool_]:
@@ -119,14 +111,6 @@ def has_choice(observation: PlayObservation) -> NDArray[np.bool_]:
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------
-
-
-@jit
-def _fill_weights(part: Part, o: PlayColumns, seen: np.ndarray, own: np.ndarray, weights: np.ndarray) -> None:
-    """weights [N, 1820] by the ways to make each multiset of the unseen cards, 0 where the play contradicts it."""
-    for r in range(*part):
-        fill_ways(seen[r], weights[r])
-        keep_possible(own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r])
 
 
 @jit

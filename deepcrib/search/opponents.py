@@ -8,26 +8,24 @@ no evidence is ever final.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.asking import Probabilities, ask, knows_probabilities
+from deepcrib.agents.asking import Probabilities, knows_probabilities
 from deepcrib.agents.base import Agent
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
 from deepcrib.game.cards import RANKS
-from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.past import Past, PastHands
 from deepcrib.game.past_decisions import past_discards, past_plays
 from deepcrib.game.rank_sets import rank_set_numbers
 from deepcrib.game.rules import DISCARD_SLOTS_6
-from deepcrib.search.win_chances import WIN, win_chances
+from deepcrib.search.win_chances import win_chances
 
 NOISES = np.array([0.02, 0.1, 0.3])
 """How often a hypothesis lets its model do anything that the rules allow."""
@@ -40,31 +38,9 @@ _REMEMBERED = 64  # agents
 DISCARDS, PLAYS = range(2)
 
 
-class Frequencies:
-    """Probabilities of an agent that cannot tell them: how often it chooses what, by so many keys."""
-
-    def __init__(self, agent: Agent, times: int) -> None:
-        self.agent, self.times = agent, times
-
-    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
-        """[N, 15]."""
-        return self._shares(observation, len(DISCARD_SLOTS_6))
-
-    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
-        """[N, 4]."""
-        return self._shares(observation, observation.hand.shape[1])
-
-    def _shares(self, observation: DiscardObservation | PlayObservation, choices: int) -> NDArray[np.float64]:
-        found = np.zeros((len(observation), choices))
-        for time in range(self.times):
-            seen = replace(observation, key=observation.key + np.uint64(time))
-            found[np.arange(len(found)), ask(self.agent, seen)] += 1 / self.times
-        return found
-
-
-def probabilities_of(agent: Agent, times: int = 1) -> Probabilities | Frequencies:
+def probabilities_of(agent: Agent, times: int = 1) -> Probabilities:
     """What tells how likely the choices of any agent are; one that cannot tell is asked so many times."""
-    return Probabilities(agent) if knows_probabilities(agent) else Frequencies(agent, times)
+    return Probabilities(agent, 1 if knows_probabilities(agent) else times)
 
 
 class _Same:
@@ -81,23 +57,22 @@ class _Same:
 
 
 @lru_cache(_REMEMBERED)
-def _discards_of(same: _Same) -> DiscardModel:
-    return discard_model(probabilities_of(same.agent).discard_probabilities, suits=False)
+def _once(compute: Callable[..., Any], same: _Same, *how: str) -> Any:
+    return compute(same.agent, *how)
+
+
+def _model_of(agent: Agent) -> DiscardModel:
+    return discard_model(probabilities_of(agent).discard_probabilities, suits=False)
 
 
 def discards_of(agent: Agent) -> DiscardModel:
     """How an agent discards, suits left out; worked out once, in a second or less."""
-    return _discards_of(_Same(agent))
+    return _once(_model_of, _Same(agent))
 
 
-@lru_cache(_REMEMBERED)
-def _win_chances_of(same: _Same, objective: str) -> NDArray[np.float64]:
-    return win_chances(same.agent, objective=objective)
-
-
-def win_chances_of(agent: Agent, objective: str = WIN) -> NDArray[np.float64]:
+def win_chances_of(agent: Agent, objective: str) -> NDArray[np.float64]:
     """`win_chances` of an agent against itself, worked out once."""
-    return _win_chances_of(_Same(agent), objective)
+    return _once(win_chances, _Same(agent), objective)
 
 
 # --- beliefs ------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import Agent
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.exact.beliefs.discards import DiscardModel
-from deepcrib.exact.beliefs.plays import kept_beliefs
+from deepcrib.exact.beliefs.plays import hands_by_rules, kept_beliefs
 from deepcrib.exact.kept import kept_array
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.batch import games_seen
@@ -25,7 +25,7 @@ from deepcrib.game.rules import DISCARD_SLOTS_6
 from deepcrib.kernels.workers import run_rows
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.drawn_hands import draw_hands, draw_unseen
-from deepcrib.search.minimax import hands_by_rules, has_choice
+from deepcrib.search.minimax import has_choice
 from deepcrib.search.opponents import discards_of, probabilities_of, win_chances_of
 from deepcrib.search.replies.asking import weigh_earlier_plays
 from deepcrib.search.win_chances import WIN, chances_after, play_out, win_chances
@@ -78,7 +78,7 @@ class Rollouts:
         Raises ValueError for a position that no play by the rules leads to.
         """
         o = observation
-        weights = kept_beliefs(self.model.arrays, o)
+        weights = kept_beliefs(self.model, o)
         anything = hands_by_rules(o)
         if not anything.any(axis=1).all():
             raise ValueError("no hand of the opponent's makes a play that goes as observed")

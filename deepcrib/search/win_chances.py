@@ -24,15 +24,15 @@ from deepcrib.kernels.workers import run_rows
 
 HANDS = 10_000
 """Hands that stand for all: the chance at one score is known to half a per cent."""
-SEED = 0
+_SEED = 0
 WIN, GAME_POINTS = "win", "game_points"
 PLAIN_WINS = {WIN: 1.0, GAME_POINTS: (SKUNK_GAME_POINTS + WIN_GAME_POINTS) / (2 * SKUNK_GAME_POINTS)}
 """By objective, what a win without a skunk is: with game points, of -3 .. 3 as 0 .. 1. With a skunk it is 1."""
 
 
-def win_chances(agent: Agent, hands: int = HANDS, seed: int = SEED, *, objective: str = WIN) -> NDArray[np.float64]:
+def win_chances(agent: Agent, objective: str = WIN, *, hands: int = HANDS) -> NDArray[np.float64]:
     """[121, 121] chance that the dealer of the coming hand wins, by its own score and the other's."""
-    return chances_of(pegs_of(agent, hands, seed), objective)
+    return chances_of(pegs_of(agent, hands, _SEED), objective)
 
 
 def pegs_of(agent: Agent, hands: int, seed: int) -> NDArray[np.int64]:

@@ -118,7 +118,7 @@ def test_plays_and_goes_narrow_the_hands(name: str) -> None:
     model = model_of("greedy")
     checked = 0
     for observation, kept in seen_rows:
-        possible = kept_beliefs(model.arrays, observation)
+        possible = kept_beliefs(model, observation)
         found = possible.copy()
         weigh_earlier_plays(observation, found, agents[0].play_probabilities)
         for row in range(len(observation)):

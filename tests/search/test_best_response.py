@@ -206,7 +206,7 @@ def test_values_in_the_middle_of_a_play() -> None:
     for observation, _ in decisions.seen:
         if not isinstance(observation, PlayObservation) or (observation.history >= 0).sum() < 3 * len(observation):
             continue
-        beliefs = kept_beliefs(agent.model.arrays, observation)
+        beliefs = kept_beliefs(agent.model, observation)
         weigh_earlier_plays(observation, beliefs, make_agent("greedy").play_probabilities)
         values = agent.play_values(observation)
         for row in range(len(observation)):

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.exact.beliefs.discards import DiscardArrays, fill_thrown, unseen_of
+from deepcrib.exact.beliefs.discards import DiscardArrays, DiscardModel, count_unseen, fill_thrown
 from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS
-from deepcrib.game.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, rank_of, suit_of
+from deepcrib.game.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, card_set, rank_of, suit_of
 from deepcrib.game.rank_sets import NUM_RANK_PAIRS, rank_set_2
 from deepcrib.game.rules import DISCARD_SLOTS_6, RANK_POINTS_5
 from deepcrib.kernels import Part, jit
@@ -24,15 +24,13 @@ TURNED = UNSEEN - _DEALT
 """Cards of which one is turned up: neither player holds them."""
 
 
-def expected_cribs(
-    models: tuple[DiscardArrays, DiscardArrays], hands: NDArray[np.int8], is_dealer: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def expected_cribs(model: DiscardModel, hands: NDArray[np.int8], is_dealer: NDArray[np.bool_]) -> NDArray[np.float64]:
     """[N, 15] mean points of the crib after each discard of hands [N, 6], negative to the pone.
 
-    models: how the opponent discards, as pone and as dealer. is_dealer: [N], whether it is the own crib.
+    model: how the opponent discards. is_dealer: [N], whether it is the own crib.
     """
     means = np.empty((len(hands), NUM_DISCARDS))
-    run_rows(_fill_rows, len(hands), models, hands, is_dealer, means, piece=16)
+    run_rows(_fill_rows, len(hands), model.arrays, hands, is_dealer, means, piece=16)
     return np.where(is_dealer[:, None], means, -means)
 
 
@@ -51,7 +49,8 @@ def fill_crib_means(hand: np.ndarray, model: DiscardArrays, means: np.ndarray) -
     model: how the opponent discards in its role.
     """
     unseen = np.empty(NUM_RANKS, dtype=np.int64)
-    mask = unseen_of(hand, unseen)
+    count_unseen(hand, unseen)
+    mask = card_set(hand)
     thrown = np.zeros(NUM_RANK_PAIRS)
     beside = np.zeros((NUM_RANK_PAIRS, NUM_RANKS))
     fill_thrown(hand, model, thrown, beside)
@@ -72,7 +71,7 @@ def fill_crib_means(hand: np.ndarray, model: DiscardArrays, means: np.ndarray) -
 
 @jit
 def _is_unseen(mask: int, rank: int, suit: int) -> bool:
-    return mask >> np.uint64(NUM_SUITS * rank + suit) & np.uint64(1) == 0
+    return not mask >> (NUM_SUITS * rank + suit) & 1
 
 
 @jit

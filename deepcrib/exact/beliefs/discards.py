@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from deepcrib.exact.classes import SuitClasses, class_hands, class_sizes, suit_classes
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, rank_of, suit_of
-from deepcrib.game.observations import DiscardObservation
-from deepcrib.game.randomness import Word
+from deepcrib.game.observations import DiscardObservation, dealt
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4, NUM_RANK_SETS_6, rank_set_numbers, rank_sets
 from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
 from deepcrib.kernels import Part, jit
@@ -144,7 +143,7 @@ def _model_arrays(probabilities: DiscardProbabilities, is_dealer: bool, suits: b
     chances = np.empty((len(hands), NUM_ACTIONS))
     for low in range(0, len(hands), _CHUNK):
         part = slice(low, low + _CHUNK)
-        chances[part] = _checked(probabilities(_observe(hands[part], is_dealer)))
+        chances[part] = _checked(probabilities(dealt(hands[part], np.full(len(hands[part]), is_dealer))))
     usual = np.zeros((NUM_RANK_SETS_6, NUM_ACTIONS))
     run_rows(_merge_equal, len(first), classes.starts, first, chances, piece=64)
     run_rows(_find_usual, len(usual), classes.starts, chances, sizes, usual, piece=16)
@@ -176,17 +175,6 @@ def _one_each(sets: NDArray[np.int8]) -> SuitClasses:
     places = NUM_RANKS * np.arange(NUM_SUITS)
     keys = (-np.sort(-masks, axis=1) << places).sum(axis=1).astype(np.uint64)
     return SuitClasses(keys[possible], np.concatenate(([0], np.cumsum(possible))))
-
-
-def _observe(hands: NDArray[np.int8], is_dealer: bool) -> DiscardObservation:
-    n = len(hands)
-    return DiscardObservation(
-        hand=hands,
-        seat=np.zeros(n, dtype=np.int8),
-        dealer=np.full(n, 0 if is_dealer else 1, dtype=np.int8),
-        scores=np.zeros((n, 2), dtype=np.int8),
-        key=np.zeros(n, dtype=np.uint64),
-    )
 
 
 def _checked(chances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -244,15 +232,12 @@ def _find_usual(part: Part, starts: np.ndarray, chances: np.ndarray, sizes: np.n
 
 
 @jit
-def unseen_of(seen: np.ndarray, unseen: np.ndarray) -> Word:
-    """Fill unseen [13] with the cards of each rank that are not in seen [S] (-1: none); returns these as bits."""
-    mask = np.uint64(0)
+def count_unseen(seen: np.ndarray, unseen: np.ndarray) -> None:
+    """Fill unseen [13] with the number of cards of each rank that are not in seen [S] (-1: none)."""
     unseen[:] = NUM_SUITS
     for i in range(len(seen)):
         if seen[i] >= 0:
-            mask |= np.uint64(1) << np.uint64(seen[i])
             unseen[rank_of(seen[i])] -= 1
-    return mask
 
 
 @jit(borrowed=True)
@@ -282,7 +267,7 @@ def _row_ways(model: DiscardArrays, row: int, unseen: np.ndarray, free: np.ndarr
 def fill_kept(seen: np.ndarray, model: DiscardArrays, kept: np.ndarray) -> None:
     """Add to kept [1820] the hands, with their chances, of unseen cards that keep each rank multiset."""
     unseen = np.empty(NUM_RANKS, dtype=np.int64)
-    unseen_of(seen, unseen)
+    count_unseen(seen, unseen)
     free = free_suits(seen)
     for row in range(len(model.numbers)):
         ways = _row_ways(model, row, unseen, free)
@@ -298,7 +283,7 @@ def fill_thrown(seen: np.ndarray, model: DiscardArrays, thrown: np.ndarray, besi
     beside [91, 13] receives the same times the number of cards of each rank in the hand: they cannot be turned up.
     """
     unseen = np.empty(NUM_RANKS, dtype=np.int64)
-    unseen_of(seen, unseen)
+    count_unseen(seen, unseen)
     free = free_suits(seen)
     for row in range(len(model.numbers)):
         ways = _row_ways(model, row, unseen, free)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.exact.beliefs.discards import DiscardArrays, fill_kept, hand_ways, unseen_of
+from deepcrib.exact.beliefs.discards import DiscardModel, count_unseen, hand_ways
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, rank_of
 from deepcrib.game.observations import PlayColumns, PlayObservation
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_sets
@@ -100,38 +100,39 @@ def keep_possible(own: np.ndarray, history: np.ndarray, seats: np.ndarray, seat:
     return total
 
 
-@jit
-def fill_ways(seen: np.ndarray, weights: np.ndarray) -> None:
-    """weights [1820]: in how many ways the cards that are not in seen [S] make each multiset of four ranks."""
-    unseen = np.empty(NUM_RANKS, dtype=np.int64)
-    unseen_of(seen, unseen)
-    for number in range(len(SETS_4)):
-        weights[number] = hand_ways(SETS_4[number], unseen)
-
-
-def kept_beliefs(models: tuple[DiscardArrays, DiscardArrays], observation: PlayObservation) -> NDArray[np.float64]:
-    """[N, 1820] weights of the rank multisets that the opponent may have kept, given its discards and goes.
-
-    models: as pone and as dealer (`DiscardModel.arrays`). Rows are not normalised. Its plays only show what it holds
-    (`weigh_earlier_plays` of `search` asks how likely they were). Where the opponent cannot have discarded as its
-    models do, its discard is taken to be anything that the rules allow, so that a row never sums to 0. For two players.
-    """
-    o, weights = observation, np.zeros((len(observation), NUM_RANK_SETS_4))
-    run_rows(_fill_rows, len(o), models, o.columns, seen_cards_of(o), o.kept, weights, piece=4)
+def hands_by_rules(o: PlayObservation) -> NDArray[np.float64]:
+    """[N, 1820]: in how many ways the unseen cards make each hand that the opponent may hold by the rules."""
+    weights = np.empty((len(o), NUM_RANK_SETS_4))
+    run_rows(_fill_by_rules, len(o), o.columns, seen_cards_of(o), o.kept, weights, piece=16)
     return weights
 
 
 @jit
-def _fill_rows(
-    part: Part,
-    models: tuple[DiscardArrays, DiscardArrays],
-    o: PlayColumns,
-    seen: np.ndarray,
-    own: np.ndarray,
-    weights: np.ndarray,
-) -> None:
+def _fill_by_rules(part: Part, o: PlayColumns, seen: np.ndarray, own: np.ndarray, weights: np.ndarray) -> None:
+    """weights [N, 1820] by the ways to make each multiset of the unseen cards, 0 where the play contradicts it."""
+    unseen = np.empty(NUM_RANKS, dtype=np.int64)
     for r in range(*part):
-        fill_kept(seen[r], models[0 if o.seat[r] == o.dealer[r] else 1], weights[r])
+        count_unseen(seen[r], unseen)
+        for number in range(len(SETS_4)):
+            weights[r, number] = hand_ways(SETS_4[number], unseen)
+        keep_possible(own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r])
+
+
+def kept_beliefs(model: DiscardModel, observation: PlayObservation) -> NDArray[np.float64]:
+    """[N, 1820] weights of the rank multisets that the opponent may have kept, given its discards and goes.
+
+    Rows are not normalised. Its plays only show what it holds (`weigh_earlier_plays` of `search` asks how likely they
+    were). Where the opponent cannot have discarded as its model does, its discard is taken to be anything that the
+    rules allow, so that a row never sums to 0. For two players.
+    """
+    o, seen = observation, seen_cards_of(observation)
+    weights = model.kept_weights(seen, ~o.is_dealer)
+    run_rows(_keep_rows, len(o), o.columns, seen, o.kept, weights, piece=16)
+    return weights
+
+
+@jit
+def _keep_rows(part: Part, o: PlayColumns, seen: np.ndarray, own: np.ndarray, weights: np.ndarray) -> None:
+    for r in range(*part):
         if keep_possible(own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r]) <= 1e-6:
-            fill_ways(seen[r], weights[r])
-            keep_possible(own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r])
+            _fill_by_rules((r, r + 1), o, seen, own, weights)

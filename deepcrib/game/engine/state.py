@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_RANKS, rank_of
 from deepcrib.game.policies import lowest
-from deepcrib.game.randomness import CUT, DEAL, DEALER, below, hash_key
+from deepcrib.game.randomness import CUT, DEAL, DEALER, Word, below, hash_key
 from deepcrib.game.rules import (
     CRIB,
     DISCARD_SLOTS_5,
@@ -91,7 +91,7 @@ def new_games(game_ids: NDArray[np.int64], num_players: int) -> np.ndarray:
 
 
 @jit
-def _draw(key: int, drawn: int, counter: int) -> tuple[int, int]:
+def draw_card(key: Word, drawn: int, counter: int) -> tuple[int, int]:
     """A card that is not in the bit set `drawn`, and the counter after the draws that this took."""
     while True:
         card = below(key, counter, NUM_CARDS)
@@ -110,7 +110,7 @@ def cut(g: Game, seed: int) -> None:
         drawn = 0
         low = NUM_RANKS
         for seat in range(g.dealt.shape[0]):
-            card, counter = _draw(key, drawn, counter)
+            card, counter = draw_card(key, drawn, counter)
             drawn |= 1 << card
             rank = rank_of(card)
             if rank < low:
@@ -130,14 +130,14 @@ def _deal_cards(g: Game, seed: int) -> None:
     for seat in range(num_players):
         before = drawn
         for _ in range(size):
-            card, counter = _draw(key, drawn, counter)
+            card, counter = draw_card(key, drawn, counter)
             drawn |= 1 << card
         hand = drawn ^ before
         for slot in range(size):  # from the lowest bit on: sorted
             g.dealt[seat, slot] = lowest(hand)
             hand &= hand - 1
     for slot in range(2):
-        card, counter = _draw(key, drawn, counter)
+        card, counter = draw_card(key, drawn, counter)
         drawn |= 1 << card
         g.hidden[slot] = card
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.exact.beliefs.plays import SETS_4, seen_cards_of, slot_of
-from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, rank_of
+from deepcrib.game.cards import NO_CARD, NUM_SUITS, card_set, rank_of
+from deepcrib.game.engine.state import draw_card
 from deepcrib.game.observations import PlayColumns, PlayObservation
-from deepcrib.game.randomness import below
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4
 from deepcrib.game.rules import HAND_SIZE, play_step
 from deepcrib.kernels import jit
@@ -96,18 +96,11 @@ def note(asking: Asking, frame: np.ndarray, way: np.ndarray, own: np.ndarray, nu
             continue
         seen[_HISTORY + n], seen[_SEATS + n] = way[n], at.ME
         if way[n] <= at.THEIRS:
-            slot = _first_of_rank(kept, at.ALL_SLOTS & ~shown, at.THEIRS - way[n])
+            slot = 0  # of several the first
+            while shown >> slot & 1 or rank_of(kept[slot]) != at.THEIRS - way[n]:
+                slot += 1
             shown |= 1 << slot
             seen[_HISTORY + n], seen[_SEATS + n] = kept[slot], at.OPPONENT
-
-
-@jit(borrowed=True)
-def _first_of_rank(cards: np.ndarray, slots: int, rank: int) -> int:
-    """The first of some slots of cards [4] that holds a rank; one does."""
-    slot = 0
-    while not slots >> slot & 1 or rank_of(cards[slot]) != rank:
-        slot += 1
-    return slot
 
 
 @jit
@@ -197,23 +190,16 @@ def _fill_hands(possible: np.ndarray, seen: np.ndarray, kept: np.ndarray, thrown
         for number in range(NUM_RANK_SETS_4):
             if not possible[r, number]:
                 continue
-            taken = np.uint64(0)
-            for card in seen[r]:
-                taken |= np.uint64(card >= 0) << np.uint64(max(card, 0))
+            taken, counter = card_set(seen[r]), 0
             for slot in range(HAND_SIZE):
                 card = NUM_SUITS * int(SETS_4[number, slot])
-                while taken >> np.uint64(card) & np.uint64(1):
+                while taken >> card & 1:
                     card += 1
                 kept[r, number, slot] = card
-                taken |= np.uint64(1) << np.uint64(card)
-            counter = 0
+                taken |= 1 << card
             for i in range(2):
-                card = below(number, counter, NUM_CARDS)
-                while taken >> np.uint64(card) & np.uint64(1):
-                    counter += 1
-                    card = below(number, counter, NUM_CARDS)
-                thrown[r, number, i] = card
-                taken |= np.uint64(1) << np.uint64(card)
+                thrown[r, number, i], counter = draw_card(number, taken, counter)
+                taken |= 1 << thrown[r, number, i]
 
 
 # --- earlier plays ------------------------------------------------------------------------------------------------

@@ -53,12 +53,8 @@ def find_moves(workspace: Workspace, players: Players, asking: Asking, frame: np
 def _find_answered(workspace: Workspace, players: Players, asking: Asking, frame: np.ndarray) -> int:
     """`find_moves` of an opponent that is asked wherever it may play more than one card."""
     level, decision = frame[at.HANDS], frame[at.DECISION]
-    sets, left, chosen, answers = (
-        workspace.sets[level],
-        workspace.left[level],
-        workspace.chosen[level],
-        workspace.answers[level],
-    )
+    sets, left = workspace.sets[level], workspace.left[level]
+    chosen, answers = workspace.chosen[level], workspace.answers[level]
     asked = 0
     for i in range(frame[at.NUM_HANDS]):
         legal = playable(SETS_4[sets[i]], left[i], frame[at.COUNT])
@@ -112,12 +108,8 @@ def share_of(chances: np.ndarray, ranks: np.ndarray, left: int, rank: int) -> fl
 def part_hands(workspace: Workspace, frame: np.ndarray, to: int, move: int, asked: bool) -> int:
     """Fill level `to` with the hands of a frame that may make a move, less the card; returns their number."""
     level = frame[at.HANDS]
-    sets, left, weights, chosen = (
-        workspace.sets[level],
-        workspace.left[level],
-        workspace.weights[level],
-        workspace.chosen[level],
-    )
+    sets, left = workspace.sets[level], workspace.left[level]
+    weights, chosen = workspace.weights[level], workspace.chosen[level]
     new_sets, new_left, new_weights = workspace.sets[to], workspace.left[to], workspace.weights[to]
     hands = 0
     for i in range(frame[at.NUM_HANDS]):
