@@ -80,7 +80,7 @@ def _spelt(text: str) -> str:
 
 def parse_cards(text: str) -> list[int]:
     """Card ids of a text such as `5H 5S, JD` or `5♥5♠J♦`, in its order. Raises CardError; a card twice is an error."""
-    cards = []
+    cards: list[int] = []
     for word in filter(None, re.split(r"[\s,]+", text)):
         run_together = re.fullmatch(f"(?:{_CARD})+", _spelt(word))
         cards += map(parse_card, re.findall(_CARD, _spelt(word)) if run_together else [word])
