@@ -29,7 +29,7 @@ from deepcrib.evaluation.league.tournament import pairing_seed
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.files.runs import read_json, write_json
 from deepcrib.files.trust import FromFile
-from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, read_weights
+from deepcrib.files.weights import CheckpointError, read_weights, weights_path
 from deepcrib.kernels import seconds_running
 from deepcrib.kernels.sources import source_hash
 from deepcrib.matches import Progress, play_match
@@ -166,9 +166,9 @@ def identity(spec: Any) -> Any:
         return {"module": spec, "sha256": source_hash(*places)}
     path = packaged_weights().get(spec, Path(spec))
     try:
-        file = path / WEIGHTS_FILE if path.is_dir() else path
+        file = weights_path(path)
         found = {"weights": spec, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
-    except OSError:  # no file: a word
+    except (CheckpointError, OSError):  # no file: a word
         return spec
     with contextlib.suppress(CheckpointError):  # no checkpoint: another error will say so
         if said := read_weights(file).discards_by:
