@@ -132,7 +132,7 @@ def test_python_code(
     """The code runs, with a shorter training, and the number it prints last is that of its comment to a digit or so."""
     monkeypatch.setattr(runs, "outputs_folder", lambda: tmp_path / "outputs")
     code = blocks("python")[number]
-    short = code.replace('"experiment=smoke"', ", ".join(map(repr, SHORT["train"])))
+    short = code.replace('experiment="smoke"', ", ".join(map(repr, SHORT["train"])))
     exec(compile(short, f"python block {number}", "exec"), {})
     printed = float(capsys.readouterr().out.split()[-1])
     (claimed,) = re.findall(r"print\(.*#\s*([\d.]+)", code)
