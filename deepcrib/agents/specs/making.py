@@ -14,7 +14,7 @@ from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError, checked_agent
 from deepcrib.agents.outside import make_outside
-from deepcrib.agents.packaged import packaged_weights
+from deepcrib.agents.packaged import CHAMPION_NETWORKS, packaged_weights
 from deepcrib.agents.specs.registry import BUILDERS, LOADED, Builder, shown_names
 from deepcrib.agents.specs.travel import is_path, spec_of_file
 from deepcrib.errors import did_you_mean
@@ -96,6 +96,13 @@ def load_checkpoint(
     """
     with trusting(plugins) if plugins and not is_trusting() else nullcontext():
         return _loaded(path, {"epsilon": epsilon, "temperature": temperature, "discards": discards}, device)
+
+
+def level_agent(name: str, temperature: float, epsilon: float, device: str = "cpu") -> Agent:
+    """A player of `packaged.LEVELS`."""
+    agent = make_agent({"name": CHAMPION_NETWORKS, "temperature": temperature, "epsilon": epsilon}, device)
+    agent.name = name
+    return agent
 
 
 def _loaded(path: str, options: Options, device: str) -> Agent:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any
 
-from deepcrib.agents.packaged import CHAMPION, CHAMPIONS_OWN, LIBRARY, packaged_weights
+from deepcrib.agents.packaged import CHAMPION, CHAMPIONS_OWN, LEVELS, LIBRARY, packaged_weights
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.options import object_at
 
@@ -61,6 +61,7 @@ LOADED = {
 _LOOKAHEAD = "deepcrib.search.lookahead:LookaheadAgent"
 _ADAPTIVE = "deepcrib.search.adaptive:AdaptiveAgent"
 _EXPECTED_VALUE = "deepcrib.agents.expected_value:ExpectedValueAgent"
+_LEVEL = "deepcrib.agents.specs.making:level_agent"
 _MINIMAX = "deepcrib.search.minimax:MinimaxAgent"
 _WEIGHTED = "deepcrib.learners.weighted.agent:named_weighted"
 BUILDERS: dict[str, Builder] = {
@@ -75,6 +76,10 @@ BUILDERS: dict[str, Builder] = {
     "lookahead": Builder(_LOOKAHEAD, CHAMPIONS_OWN | {"opponent": None}, {"name": "lookahead"}),
     # Its networks' values are too good for trying cards by points to pay: near the end alone.
     CHAMPION: Builder(_LOOKAHEAD, CHAMPIONS_OWN, {"name": CHAMPION, "within": 0, "opponent": None}),
+    **{
+        name: Builder(_LEVEL, fixed={"name": name, "temperature": temperature, "epsilon": epsilon})
+        for name, (temperature, epsilon) in LEVELS.items()
+    },
     "adaptive": Builder(_ADAPTIVE, CHAMPIONS_OWN | {"library": LIBRARY}, {"name": "adaptive"}),
     "weighted": Builder("deepcrib.learners.weighted.agent:weighted_agent"),
     "q_network": Builder("deepcrib.agents.specs.making:load_checkpoint", _DISCARDS),
