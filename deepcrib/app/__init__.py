@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Callable, Sequence
-
 from deepcrib.app.session import Session, check_resumable, new_header
 from deepcrib.app.setup import Setup
-from deepcrib.errors import MissingExtraError, OptionError
+from deepcrib.errors import MissingExtraError
 
-__all__ = ["Session", "Setup", "check_resumable", "new_header", "require_textual", "run_app", "serve_app"]
+__all__ = ["Session", "Setup", "check_resumable", "new_header", "require_textual", "run_app"]
 
 
 def require_textual() -> None:
@@ -26,19 +23,3 @@ def run_app(setup: Setup) -> None:
     from deepcrib.app.screens.application import PlayApp  # the screens, which import Textual
 
     PlayApp(setup).run()
-
-
-def serve_app(command: Sequence[str], port: int, say: Callable[[str], None]) -> None:
-    """Let a command that runs an app be played in a browser of this machine, until Ctrl-C.
-
-    say: called with the line that tells where. Raises MissingExtraError, and OptionError for a port that is taken.
-    """
-    try:
-        from deepcrib.app.screens.browser import HOST, PageServer
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("play web=true", "textual-serve", "web") from error
-    try:
-        socket.create_server((HOST, port)).close()
-    except OSError as error:
-        raise OptionError(f"port={port}: {error.strerror}, expected another one") from error
-    PageServer(command, port, say).serve()

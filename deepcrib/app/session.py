@@ -53,6 +53,8 @@ class Session:
         self.agents = tuple(agents)
         self.person = self.agents.index(None)
         self.writer = writer
+        self.missed: list[int] = []
+        """Points that the person's own counts lacked (below 0: had too many), where it counts."""
         self.events: list[Event] = list(header.events)  # everything that has happened, hints included
         self.turns = replay(header, first_dealer, redeal=True, past=past)
         happened = [event.kind for event in header.events if event.kind != "hint"]

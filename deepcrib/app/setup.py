@@ -54,13 +54,15 @@ class Setup:
     """What `PlayApp` is given, and what happens to it.
 
     start: makes the n-th game (from 0); called in a thread. hints: agents by name whose values hints show. pace:
-    seconds that a choice can be taken back, and between an opponent's cards; 0: everything at once.
+    seconds that a choice can be taken back, and between an opponent's cards; 0: everything at once. counts: whether the
+    person counts its own hands and cribs.
     """
 
     start: Callable[[int], Session]
     hints: Mapping[str, Agent] = field(default_factory=dict)
     suits: str = "symbols"
     pace: float = 1.5
+    counts: bool = False
     games: list[Session] = field(default_factory=list)  # the games that have been started, in order
     failure: Exception | None = None  # what ended the evening, if anything did: an agent that failed, say
     interrupted: bool = False  # whether Ctrl-C or a signal ended it

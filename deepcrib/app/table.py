@@ -8,7 +8,16 @@ from typing import Any
 
 from rich.text import Text
 
-from deepcrib.app.words import card_names, colored, grouped, margin_word, play_parts, points_word, show_parts
+from deepcrib.app.words import (
+    card_names,
+    colored,
+    grouped,
+    margin_word,
+    missed_parts,
+    play_parts,
+    points_word,
+    show_parts,
+)
 from deepcrib.board import HIDDEN, TableView, pegs_behind, view_of
 from deepcrib.game.cards import NO_CARD, RANKS, VALUES
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, discard_slots
@@ -58,6 +67,20 @@ class Table:
             self._said_go.add(seat)
             self._add(f"{self._does(seat, 'say')} go")
         return new
+
+    def ask_count(self, event: Event) -> str:
+        """Show a hand or crib before it is counted; returns the question."""
+        self.counted = f"{self.whose(event.seat)} {event.kind}: ?", event.cards
+        return f"how many points has {self.whose(event.seat)} {event.kind}, with the starter? Type it, then Enter: "
+
+    def judge_count(self, event: Event, said: int) -> str:
+        """What a count told after it has been asked for was worth; what it missed is in the log."""
+        missed = event.points - said
+        if missed > 0:
+            parts = missed_parts(show_parts(event.cards, self._starter, event.kind == "crib"), missed)
+            self._add(f"missed {missed}, such as {'; '.join(f'{part}: {self.named(part.cards)}' for part in parts)}")
+        verdict = "right" if missed == 0 else f"{missed} missed" if missed > 0 else f"{-missed} too many"
+        return f"{self.whose(event.seat)} {event.kind}: {event.points}; you said {said}, {verdict}"
 
     def view(self, game: Any, turn: int | None, held: int | None = None) -> TableView:
         """The table as the person sees it; a held choice is shown as if it were made, without what follows from it."""

@@ -63,6 +63,15 @@ def show_parts(hand: Sequence[int], starter: int, is_crib: bool) -> list[Part]:
     return parts
 
 
+def missed_parts(parts: Sequence[Part], missed: int) -> list[Part]:
+    """Parts that come to so many points, late ones first: which were missed nobody can tell; all if none come to it."""
+    found: list[Part] = []
+    for part in reversed(parts):
+        if part.points <= missed - sum(one.points for one in found):
+            found.insert(0, part)
+    return found if sum(part.points for part in found) == missed else list(parts)
+
+
 def _is_run(cards: _Cards) -> bool:
     """Whether cards, one of each rank, follow one another: their points are one for each."""
     ranks = RANKS[list(cards)]

@@ -17,22 +17,24 @@ from deepcrib.agents import make_agent, name_agents
 from deepcrib.agents.packaged import CHAMPION, CHAMPION_NETWORKS
 from deepcrib.agents.specs.travel import needs_trust
 from deepcrib.analysis.tables import plain_table
-from deepcrib.app import Session, Setup, check_resumable, new_header, require_textual, run_app, serve_app
+from deepcrib.app import Session, Setup, check_resumable, new_header, require_textual, run_app
 from deepcrib.board.canvas import SIGNS
-from deepcrib.errors import OptionError, RunError, UserError
+from deepcrib.errors import MissingExtraError, OptionError, RunError, UserError
 from deepcrib.files.trust import FromFile
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.past import PastHands
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import refuse_given, use_threads
-from deepcrib.jobs.shared.console import short_path, show_line
+from deepcrib.jobs.shared.console import short_path
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.options import at_least, between, one_of, option, optional, seed_value
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
 from deepcrib.records.replay import ROW
 
 RECORD = "game.jsonl"
+IN_PAGE = "TEXTUAL_DRIVER" in os.environ  # the process of a page, which has no terminal
 DEALERS = ("cut", "me", "opponent")
+COUNTERS = ("table", "me")
 LONGEST_NAME, MOST_HINTS = 40, 4
 
 
@@ -51,6 +53,7 @@ class Config:
         1.5, "seconds in which a choice can be undone, and between an opponent's cards; 0: none", at_least(0)
     )
     suits: str = option("symbols", "or letters: 5H, and only ASCII on the table", one_of(*SIGNS))
+    count: str = option("table", "who counts your hands and cribs at the show: table or me", one_of(*COUNTERS))
     resume: str | None = option(
         None, "a game.jsonl or its folder: resume its last game, with its opponent, seed and rules"
     )
@@ -68,7 +71,7 @@ def run(config: Config, run: Run) -> Outcome:
     resumed = None if config.resume is None else _interrupted(config)
     hints = name_agents([make_agent(spec, device=config.device) for spec in config.hints])
     path = run.folder.path / RECORD
-    setup = Setup(_starter(config, resumed, path), hints, config.suits, config.pace)
+    setup = Setup(_starter(config, resumed, path), hints, config.suits, config.pace, config.count == "me")
     if config.web:
         _serve(config, run)
     use_threads(config.threads)
@@ -76,13 +79,14 @@ def run(config: Config, run: Run) -> Outcome:
     run_app(setup)
     unfinished = any(not session.over for session in setup.games)
     signs = "" if config.suits == "symbols" else f" suits={config.suits}"  # the record has all but what is shown
+    signs += " count=me" if setup.counts else ""
     specs = [player.spec for game in setup.games for player in game.header.players if player.kind == "agent"]
     signs += " trust=true" if any(needs_trust(FromFile(spec, path, "")) for spec in specs) else ""
-    signs += " web=true" if _in_page() else ""
+    signs += " web=true" if IN_PAGE else ""
     resume = [f"to go on: deepcrib play resume={shlex.quote(short_path(path))}{signs}"] if unfinished else []
     if setup.failure is not None:
         _raise(setup.failure, path)
-    if setup.interrupted or (unfinished and _in_page()):  # where stderr alone is passed on
+    if setup.interrupted or (unfinished and IN_PAGE):  # where stderr alone is passed on
         raise KeyboardInterrupt(*resume)
     run.notes += resume
     run.notes += _beliefs(setup.games[-1]) if setup.games else []
@@ -95,7 +99,7 @@ def _check(config: Config) -> None:
         raise OptionError(f"name={config.name[:LONGEST_NAME]!r}: expected 1 to {LONGEST_NAME} characters")
     if len(config.hints) > MOST_HINTS:
         raise OptionError(f"hints names {len(config.hints)} agents: expected at most {MOST_HINTS}, or []")
-    if not (config.web or _in_page() or has_terminal()):
+    if not (config.web or IN_PAGE or has_terminal()):
         raise OptionError("play needs a terminal: expected stdin, stdout and stderr to be one, not a pipe or a file")
     require_textual()
 
@@ -109,15 +113,14 @@ def _serve(config: Config, run: Run) -> NoReturn:
     """Every page plays with the options of this call, in a run folder of its own."""
     words = [word for word in sys.argv[1:] if word.partition("=")[0] not in ("web", "port")]
     try:
-        serve_app([sys.executable, "-m", "deepcrib", "play", *words], config.port, show_line)
+        from deepcrib.app.screens import browser  # imports textual-serve
+
+        browser.serve([sys.executable, "-m", "deepcrib", "play", *words], config.port)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("play web=true", "textual-serve", "web") from error
     finally:
         run.folder.remove_if_empty()
     raise KeyboardInterrupt
-
-
-def _in_page() -> bool:
-    """Whether this is the process of a page, which has no terminal."""
-    return "TEXTUAL_DRIVER" in os.environ
 
 
 def _interrupted(config: Config) -> GameRecord:

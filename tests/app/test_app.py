@@ -75,7 +75,7 @@ class Person:
     async def play_on(self, choose: Script, until: Callable[["Person"], bool], look: Script | None = None) -> None:
         """Choose and go on until a state of the game, or a dialog; look: done whenever there is something to do."""
         while True:
-            state = await self.until("discard", "play", "go on", "pause", "dialog")
+            state = await self.until("discard", "play", "count", "go on", "pause", "dialog")
             await self.pilot.pause()  # what has been updated is painted a moment later
             if self.waiting != state:
                 continue
@@ -205,6 +205,39 @@ def test_after_a_game_come_the_result_a_review_and_another_game(
     first, second = read_games(tmp_path / "game.jsonl")
     assert first.finished and not second.finished
     assert (second.seed, second.game) == (1, 1) and len(setup.games) == 2
+
+
+def test_who_counts_is_told_what_was_missed(tmp_path: Path) -> None:
+    """Nothing of a count is seen before it is typed; 0, then too many, then what there is."""
+    answers, told = ["0", "29", ""], []
+
+    async def count(person: Person) -> None:
+        if person.waiting != "count":
+            await by_keys(person)
+            return
+        session, hand = person.game.session, int(person.game.session.game["hand_number"])
+        own = [e for e in session.events if e.kind in ("hand", "crib") and e.seat == 0][len(told)]
+        await person.sees("how many points has your", f"{own.kind}: ?")
+        assert not any(f"your {own.kind}: " in line.plain for line in person.game.table.log[-3:])
+        scores = list(person.game.table.scores)
+        said = answers.pop(0) or str(own.points)
+        await person.press("enter", "space")
+        await person.sees("0 to 29")
+        await person.press("7", "7", *said.rjust(2, "0"), "enter")
+        missed = own.points - int(said)
+        verdict = "right" if missed == 0 else f"{missed} missed" if missed > 0 else f"{-missed} too many"
+        await person.until("go on", text=f"your {own.kind}: {own.points}; you said {said}, {verdict}")
+        assert person.game.table.scores[0] == scores[0] + own.points and hand == session.game["hand_number"]
+        if missed > 0:
+            assert any(f"missed {missed}, such as" in line.plain for line in person.game.table.log)
+        told.append(missed)
+
+    setup = run_with(
+        lambda person: person.play_on(count, lambda person: len(told) == 3 or person.app.setup.games[0].over),
+        starter(tmp_path / "game.jsonl", 5),
+        counts=True,
+    )
+    assert setup.games[0].missed == told and told[0] > 0 > told[1] and told[2] == 0
 
 
 # --- what a slip needs ------------------------------------------------------------------------------------------

@@ -167,17 +167,17 @@ def test_without_textual_one_line_names_the_extra(
 def test_a_page_runs_the_same_call_and_a_missing_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setitem(sys.modules, "textual_serve.server", None)
+    assert play("web=true", "opponent=greedy", "hints=[]", out=tmp_path / "run") == 2
+    assert "pip install -e '.[web]'" in only_line(capsys)
+    monkeypatch.delitem(sys.modules, "textual_serve.server")
+    pytest.importorskip("textual_serve")
     found: list[list[str]] = []
-    monkeypatch.setattr(job, "serve_app", lambda command, port, say: found.append([*command, str(port)]))
+    monkeypatch.setattr("deepcrib.app.screens.browser.serve", lambda command, port: found.append([*command, str(port)]))
     words = ("opponent=greedy", "hints=[]", "seed=4")
     assert play("web=true", *words, "port=8099", out=tmp_path / "run") == 130
     assert found == [[sys.executable, "-m", "deepcrib", "play", *words, f"hydra.run.dir={tmp_path / 'run'}", "8099"]]
     assert only_line(capsys) == "deepcrib: interrupted\n" and not (tmp_path / "run").exists()
-    monkeypatch.undo()
-    monkeypatch.setitem(sys.modules, "textual_serve", None)
-    monkeypatch.setitem(sys.modules, "textual_serve.server", None)
-    assert play("web=true", *words, out=tmp_path / "run") == 2
-    assert "pip install -e '.[web]'" in only_line(capsys)
 
 
 def test_a_browser_of_this_machine_gets_the_page_and_no_other_site_a_game(tmp_path: Path) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 import shlex
-from collections.abc import Callable, Sequence
+import socket
+from collections.abc import Sequence
 
 from aiohttp import web
 from textual_serve.server import Server
+
+from deepcrib.errors import OptionError
 
 HOST = "127.0.0.1"
 _FOCUS = """<script>const drawn = setInterval(() => { if (document.body.classList.contains("-first-byte")) {
@@ -16,17 +19,10 @@ clearInterval(drawn); document.querySelector(".xterm-helper-textarea").focus(); 
 
 
 class PageServer(Server):
-    """Answers this machine alone, until Ctrl-C.
+    """Runs a command for every page, whose app is drawn there."""
 
-    Args:
-        command: what each page runs, with a driver of Textual's that draws there.
-        port: of this machine.
-        say: called with the one line that is said.
-    """
-
-    def __init__(self, command: Sequence[str], port: int, say: Callable[[str], None]) -> None:
-        super().__init__(shlex.join(command), HOST, port, "deepcrib play")
-        self.say = say
+    def __init__(self, command: str, port: int) -> None:
+        super().__init__(command, HOST, port, "deepcrib play")
         self.open: list[web.Request] = []
 
     def initialize_logging(self) -> None:
@@ -36,7 +32,7 @@ class PageServer(Server):
 
     async def on_startup(self, app: web.Application) -> None:
         """Say where the page is."""
-        self.say(f"the table is at {self.public_url} on this machine; every page is a game; Ctrl-C ends all of them")
+        print(f"the table is at {self.public_url} on this machine; every page is a game; Ctrl-C ends all", flush=True)
 
     async def on_shutdown(self, app: web.Application) -> None:
         """Leave the pages, whose games are saved, and do not wait for what browsers answer."""
@@ -57,3 +53,12 @@ class PageServer(Server):
             raise web.HTTPForbidden
         self.open.append(request)
         return await super().handle_websocket(request)
+
+
+def serve(command: Sequence[str], port: int) -> None:
+    """Let this machine's browsers play, until Ctrl-C. Raises OptionError for a port that is taken."""
+    try:
+        socket.create_server((HOST, port)).close()
+    except OSError as error:
+        raise OptionError(f"port={port}: {error.strerror}, expected another one") from error
+    PageServer(shlex.join(command), port).serve()

@@ -28,8 +28,8 @@ from deepcrib.game.cards import NO_CARD
 from deepcrib.game.rules import DISCARD_SLOTS_6
 from deepcrib.records import Event
 
-DISCARD, PLAY, HELD, GO_ON, PAUSE = "discard", "play", "held", "go on", "pause"
-"""What the screen waits for: cards to throw, a card to play, a choice to stand, a key, a moment to look."""
+DISCARD, PLAY, HELD, COUNT, GO_ON, PAUSE = "discard", "play", "held", "count", "go on", "pause"
+"""What the screen waits for: cards to throw, a card to play, a choice to stand, points, a key, a moment to look."""
 THROWN = DISCARD_SLOTS_6.shape[1]
 GO, UNDO = -1, -2
 """Answers besides actions."""
@@ -61,7 +61,7 @@ class GameScreen(Screen[bool]):
         Binding("space", "take", show=False),
         Binding("left", "move(-1)", show=False),
         Binding("right", "move(1)", show=False),
-        *(Binding(str(number), f"slot({number - 1})", show=False) for number in range(1, 7)),
+        *(Binding(str(number), f"slot({number - 1})", show=False) for number in range(10)),
     ]
 
     def __init__(self, session: Session, setup: Setup) -> None:
@@ -75,6 +75,7 @@ class GameScreen(Screen[bool]):
         self.table.counted = None
         self.waiting = ""
         self.recent = ""  # what has just been played, or turned up, in words
+        self.question = self.typed = ""  # how many points a hand has, and the answer so far
         self.held: int | None = None
         """The person's choice that does not count yet: nothing that follows from it can be seen."""
         self.seen: TableView | None = None  # the table before that choice
@@ -156,11 +157,13 @@ class GameScreen(Screen[bool]):
     async def _tell(self, events: list[Event]) -> None:
         """Tell events one after another; a count waits for a key."""
         for event in events:
+            own = self.setup.counts and event.kind in SHOWN and event.seat == self.session.person
+            said = await self._ask_count(event) if own else 0
             self.table.tell(event)
             if event.kind == "deal":
                 self.query_one(Hand).chosen = []
             if event.kind in SHOWN and self.table.counted is not None:
-                self.say(self.table.counted[0])
+                self.say(self.table.judge_count(event, said) if own else self.table.counted[0])
                 await self.wait_for(GO_ON)
             elif event.kind in ("play", "starter"):
                 said = len(self.table.log) - 1
@@ -171,6 +174,14 @@ class GameScreen(Screen[bool]):
                 if self.session.to_choose != self.session.person and (event.seat != self.session.person or goes):
                     await self.wait_for(PAUSE, self.setup.pace)
         self.draw()
+
+    async def _ask_count(self, event: Event) -> int:
+        """The points that the person counts."""
+        self.question, self.typed = self.table.ask_count(event), ""
+        self.say(self.question)
+        said = await self.wait_for(COUNT)
+        self.session.missed.append(event.points - said)
+        return said
 
     def _prompt(self) -> str:
         game = self.session.game
@@ -200,10 +211,14 @@ class GameScreen(Screen[bool]):
             self._answer.set_result(answer)
 
     def action_slot(self, slot: int) -> None:
-        """A card's key: mark it for the crib, or play it."""
+        """A card's key: mark it for the crib, or play it; a digit where points are counted."""
+        if self.waiting == COUNT:
+            self.typed = f"{self.typed}{slot + 1}"[-2:]
+            self.say(self.question + self.typed)
+            return
         hand = self.query_one(Hand)
         held = () if self.seen is None else self.seen.hands[self.session.person]
-        if self.waiting not in (DISCARD, PLAY) or slot >= len(held) or held[slot] == NO_CARD:
+        if self.waiting not in (DISCARD, PLAY) or not 0 <= slot < len(held) or held[slot] == NO_CARD:
             return
         hand.cursor = slot
         if self.waiting == PLAY:
@@ -226,13 +241,15 @@ class GameScreen(Screen[bool]):
         if self.waiting in (DISCARD, PLAY):
             self.action_slot(self.query_one(Hand).cursor)
         else:
-            self.give(GO)
+            self.action_confirm()
 
     def action_confirm(self) -> None:
-        """Enter: throw the marked cards, play the card at the cursor, or go on."""
+        """Enter: throw the marked cards, play the card at the cursor, say the points that are typed, or go on."""
         hand = self.query_one(Hand)
         if self.waiting == PLAY:
             self.give(hand.cursor)
+        elif self.waiting == COUNT:
+            self.give(int(self.typed)) if self.typed else self.say(f"{self.question}0 to 29")
         elif self.waiting != DISCARD:
             self.give(GO)
         elif len(hand.chosen) < THROWN:

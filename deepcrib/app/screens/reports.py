@@ -75,7 +75,10 @@ def result_text(session: Session) -> RenderableType:
     title = Text(f"{who}, {max(scores)} to {min(scores)}" + (f": a {skunk}!" if skunk else "."), "bold")
     rows = [(player["name"], str(player["score"]), *map(str, player["points"].values())) for player in players]
     points = grid(("points", "score", *KINDS), rows, left=(0,), gap=2)
-    return Group(title, "", points, "", f"{summary['hands']} hands, {hints} hint{'' if hints == 1 else 's'}")
+    right, cost = session.missed.count(0), sum(missed for missed in session.missed if missed > 0)
+    counted = f"{right} of {len(session.missed)} counts were right; muggins would have cost you {cost} points"
+    last = f"{summary['hands']} hands, {hints} hint{'' if hints == 1 else 's'}"
+    return Group(title, "", points, "", last, counted if session.missed else "")
 
 
 def review_text(review: Review, suits: str) -> RenderableType:
