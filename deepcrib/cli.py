@@ -176,8 +176,8 @@ def _with_task(job: Job, words: Sequence[str]) -> list[str]:
     overrides = [word for word in words if word not in bare]
     if not bare:
         return overrides
-    if bare[0] in job.tasks and len(bare) == 1:
-        return [f"task={bare[0]}", *overrides]
+    if bare[0] in job.tasks and (len(bare) == 1 or job.bare):
+        return [f"task={bare[0]}", *_with_task(job, [*bare[1:], *overrides])]
     if job.bare and bare[0] not in job.tasks and not (len(bare) == 1 and get_close_matches(bare[0], job.tasks)):
         text = " ".join(bare).replace("'", "\\'")
         return [f"{job.bare}='{text}'", *overrides]

@@ -26,7 +26,7 @@ def baselines_table(title: str, baselines: Sequence[Baseline]) -> Table:
         "opponent": lambda one: escape(one.opponent),
         "games": "{0.evaluation.games:,}",
         "won": "{0.evaluation.wins:,}",
-        "win rate [95%]": lambda one: win_rate(one.evaluation),
+        "win rate [95%]": lambda one: win_rate(one.evaluation) if one.evaluation.games > 1 else NONE,
         "dealt\nfirst": lambda one: f"{100 * one.first_deals / one.evaluation.games:.0f}%",
         "skunks for\n- against": "{0.evaluation.skunks} - {0.evaluation.skunks_against}",
         "points a hand,\npeople - agent": (

@@ -77,6 +77,12 @@ def with_exact(hint: PlayHint, observation: PlayObservation, responder: BestResp
     return replace(hint, values=values, choices={EXACT: best, **hint.choices}, chances=chances)
 
 
+def marked(values: Sequence[float | None] | None, place: int, chosen: bool) -> str:
+    """`+1.23*`: the value at a place if there is one, and a star on what would be chosen."""
+    value = None if values is None else values[place]
+    return ("" if value is None else f"{value:+.2f}") + ("*" if chosen else " ")
+
+
 def _values(agent: Agent, observation: PlayObservation, slots: Sequence[int]) -> tuple[float, ...] | None:
     play_values: Any = getattr(agent, "play_values", None)
     if play_values is None:

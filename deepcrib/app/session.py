@@ -56,7 +56,7 @@ class Session:
         self.missed: list[int] = []
         """Points that the person's own counts lacked (below 0: had too many), where it counts."""
         self.events: list[Event] = list(header.events)  # everything that has happened, hints included
-        self.turns = replay(header, first_dealer, redeal=True, past=past)
+        self.turns = replay(header, first_dealer, redeal=not header.finished, past=past)
         happened = [event.kind for event in header.events if event.kind != "hint"]
         self._told = len(happened) - max((place for place, kind in enumerate(happened) if kind == "deal"), default=0)
         """Events of the current hand that have been returned."""
@@ -175,10 +175,8 @@ def new_header(person: str, opponents: Sequence[Player], rules: str, seed: int, 
 
 
 def check_resumable(record: GameRecord) -> None:
-    """Refuse a recorded game that cannot go on. Raises RecordError."""
+    """Refuse a recorded game that cannot go on, or be looked at again. Raises RecordError."""
     people = sum(player.kind == "human" for player in record.players)
-    if record.finished:
-        raise RecordError(f"{record.source}: the game is over, expected an unfinished one")
-    if record.seed is None or people != 1:
-        what = "a seed" if record.seed is None else f"one person, found {people}"
+    if people != 1 or (record.seed is None and not record.finished):
+        what = "a seed" if people == 1 else f"one person, found {people}"
         raise RecordError(f"{record.source}: to go on with a game its first line needs {what}")

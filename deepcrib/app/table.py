@@ -11,12 +11,12 @@ from rich.text import Text
 from deepcrib.app.words import (
     card_names,
     colored,
-    grouped,
     margin_word,
     missed_parts,
     play_parts,
     points_word,
     show_parts,
+    spoken,
 )
 from deepcrib.board import HIDDEN, TableView, pegs_behind, view_of
 from deepcrib.game.cards import NO_CARD, RANKS, VALUES
@@ -136,8 +136,8 @@ class Table:
         what = f"{self.whose(event.seat)} {event.kind}"
         self.counted = f"{what}: {event.points}", event.cards
         self._add(f"{what} {self.named(event.cards)}: {points_word(event.points)}", "bold")
-        for reason, points, groups in grouped(show_parts(event.cards, self._starter, is_crib)):
-            self._add(f"  {reason} for {points}: {', '.join(map(self.named, groups))}")
+        for said, groups in spoken(show_parts(event.cards, self._starter, is_crib)):
+            self._add(f"  {said}: {', '.join(map(self.named, groups))}")
 
     def _tell_end(self, event: Event) -> None:
         skunk = margin_word(event.scores, event.seat)

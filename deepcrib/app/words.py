@@ -16,6 +16,11 @@ from deepcrib.game.cards import JACK, NUM_SUITS, RANKS, SUITS, VALUES
 
 PAIRS = {2: "pair", 6: "pair royal", 12: "double pair royal"}
 COUNTS = {15: "fifteen", rules.COUNT_LIMIT: "thirty-one"}
+_WORDS = (
+    "no one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+)
+_NUMBERS = [*_WORDS.split(), *(f"twenty-{word}" for word in _WORDS.split()[1:10])]
 _Cards = tuple[int, ...]
 
 
@@ -85,6 +90,20 @@ def grouped(parts: Sequence[Part]) -> list[tuple[str, int, list[_Cards]]]:
         (_plural(reason, len(same)), sum(part.points for part in same), [part.cards for part in same])
         for reason, same in groups
     ]
+
+
+def spoken(parts: Sequence[Part]) -> list[tuple[str, list[_Cards]]]:
+    """What players say of each kind, and its cards: `fifteen two, fifteen four`, then `and a pair is six`."""
+    said, total = [], 0
+    for reason, points, groups in grouped(parts):
+        number, start = len(groups), "and " if total else ""
+        total += points
+        what = f"{_NUMBERS[number]} {reason} are" if number > 1 else f"{'' if reason == 'nobs' else 'a '}{reason} is"
+        text = f"{start}{what} {_NUMBERS[total]}"
+        if reason.startswith("fifteen"):
+            text = ", ".join(f"fifteen {_NUMBERS[2 * (place + 1)]}" for place in range(number))
+        said.append((text, groups))
+    return said
 
 
 def _plural(reason: str, number: int) -> str:

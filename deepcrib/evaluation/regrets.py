@@ -85,7 +85,7 @@ def _decision(
     held = cards[cards != NO_CARD]
     kind, seen = KINDS[0], ""
     if isinstance(o, PlayObservation):
-        kind, seen = KINDS[1 + HAND_SIZE - len(held)], _seen(o, i)
+        kind, seen = KINDS[1 + HAND_SIZE - len(held)], seen_of(o, i)
 
     def text(choice: int) -> str:
         chosen = cards[DISCARD_SLOTS_6[choice]] if isinstance(o, DiscardObservation) else cards[[choice]]
@@ -94,7 +94,7 @@ def _decision(
     return Decision(kind, ROLES[int(o.is_dealer[i])], hand, format_cards(held), seen, text(taken), text(best), regret)
 
 
-def _seen(o: PlayObservation, i: int) -> str:
+def seen_of(o: PlayObservation, i: int) -> str:
     """Starter, series and the cards before it."""
     start, end = int(o.series_start[i]), int((o.history[i] != NO_CARD).sum())
     series, before = format_cards(o.history[i, start:end]) or "-", format_cards(o.history[i, :start])

@@ -115,11 +115,15 @@ JOBS = {
         ),
         Job(
             "analyse",
-            "what a hand's discards are worth, and who throws what",
+            "what a hand's discards, or the cards of a position in the play, are worth, and to whom",
             (
                 'deepcrib analyse "5H 5S JD 2C 3C KH" dealer=true score=100-95',
                 "deepcrib analyse 5H 5S JD 2C 3C KH agents=[greedy,hand_max_avg,outputs/train/2026-11-20/09-30-00]",
+                "deepcrib analyse 5H5SJD2C3CKH dealer=true starters=true",
+                "deepcrib analyse play 5H5SJD2C3CKH thrown=2C3C starter=7H history=TD5S5D dealer=true",
+                "deepcrib analyse games=game.jsonl line=9",
             ),
+            tasks=("discard", "play"),
             bare="hand",
         ),
         Job(

@@ -55,8 +55,9 @@ class Config:
     suits: str = option("symbols", "or letters: 5H, and only ASCII on the table", one_of(*SIGNS))
     count: str = option("table", "who counts your hands and cribs at the show: table or me", one_of(*COUNTERS))
     resume: str | None = option(
-        None, "a game.jsonl or its folder: resume its last game, with its opponent, seed and rules"
+        None, "a game.jsonl or its folder: resume its last game, with opponent, seed and rules, or review it"
     )
+    game: int | None = option(None, "with resume: another game of the file, from 1", optional(at_least(1)))
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(0, "number of threads; 0: all that this process may use", at_least(0))
@@ -83,7 +84,8 @@ def run(config: Config, run: Run) -> Outcome:
     specs = [player.spec for game in setup.games for player in game.header.players if player.kind == "agent"]
     signs += " trust=true" if any(needs_trust(FromFile(spec, path, "")) for spec in specs) else ""
     signs += " web=true" if IN_PAGE else ""
-    resume = [f"to go on: deepcrib play resume={shlex.quote(short_path(path))}{signs}"] if unfinished else []
+    goal = "go on" if unfinished else "see the review again"
+    resume = [f"to {goal}: deepcrib play resume={shlex.quote(short_path(path))}{signs}"] if setup.games else []
     if setup.failure is not None:
         _raise(setup.failure, path)
     if setup.interrupted or (unfinished and IN_PAGE):  # where stderr alone is passed on
@@ -99,6 +101,8 @@ def _check(config: Config) -> None:
         raise OptionError(f"name={config.name[:LONGEST_NAME]!r}: expected 1 to {LONGEST_NAME} characters")
     if len(config.hints) > MOST_HINTS:
         raise OptionError(f"hints names {len(config.hints)} agents: expected at most {MOST_HINTS}, or []")
+    if config.resume is None:
+        refuse_given(config, ["game"], "only with resume")
     if not (config.web or IN_PAGE or has_terminal()):
         raise OptionError("play needs a terminal: expected stdin, stdout and stderr to be one, not a pipe or a file")
     require_textual()
@@ -124,11 +128,14 @@ def _serve(config: Config, run: Run) -> NoReturn:
 
 
 def _interrupted(config: Config) -> GameRecord:
-    """The game to go on with. Raises RecordError and OptionError."""
+    """The game to go on with, or to look at again. Raises RecordError and OptionError."""
     of_the_game = ("opponent", "name", "seed", "dealer", "rules")
     refuse_given(config, of_the_game, "with resume it is that of the interrupted game")
     path = Path(str(config.resume))
-    record = read_games(path / RECORD if path.is_dir() else path)[-1]
+    records = read_games(path / RECORD if path.is_dir() else path)
+    if config.game is not None and config.game > len(records):
+        raise OptionError(f"game={config.game}: expected 1 to {len(records)}, the games of {path}")
+    record = records[-1 if config.game is None else config.game - 1]
     check_resumable(record)
     if len(record.players) != 2:
         raise OptionError(f"resume={path}: a game of {len(record.players)} players, expected 2")

@@ -141,7 +141,9 @@ def _count(config: Config, run: Run, bars: Bars) -> Outcome:
     tables = []
     for baseline in found:
         title = f"{', '.join(baseline.people)} against {baseline.opponent}"
-        tables += [recorded_points_table(f"points: {title}", baseline), match_table(escape(title), baseline.evaluation)]
+        tables.append(recorded_points_table(f"points: {title}", baseline))
+        if baseline.evaluation.games > 1:  # shares of a single game are no news to who played it
+            tables.append(match_table(escape(title), baseline.evaluation))
         run.notes.append(beyond_cards_line(title, baseline.beyond))
     people = len({game.person.name for game in games})
     title = f"people against agents: {_games(len(games))}, {people} {'person' if people == 1 else 'people'}"

@@ -132,6 +132,19 @@ class LookaheadAgent:
                     slots[rows[open_rows]] = self._settle(values, tried, find)
         return slots
 
+    def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4] what each card comes to on all hands drawn; -inf for what may not be played.
+
+        Points of the rest of the play, own minus the opponent's; near the end of a game the chance to win.
+        """
+        o, late, found = observation, self._is_late(observation), np.full(observation.hand.shape, -np.inf)
+        for is_late in (False, True):
+            for rows, part in _blocks(o, np.flatnonzero(late == is_late)):
+                asked = np.arange(len(part)), part.legal, np.arange(self.rollouts.hands)
+                means = self.rollouts.play_values(part, self.rollouts.hand_weights(part), is_late, *asked).mean(axis=2)
+                found[rows] = np.where(part.legal, means, -np.inf)
+        return found
+
     def _settle(self, values: NDArray[np.floating], tried: NDArray[np.bool_], find: Find) -> Choices:
         """[N] the best of the choices tried, by what is found on hands drawn; the networks' values decide ties."""
         best = np.where(tried, values, -np.inf).argmax(axis=1).astype(np.int8)

@@ -63,6 +63,7 @@ def test_without_a_terminal_one_line_and_nothing_written(tmp_path: Path, capsys:
         ("hints=[greedy,greedy,greedy,greedy,greedy]", "at most 4"),
         ("resume=nowhere.jsonl", "nowhere.jsonl"),
         ("resume=nowhere.jsonl seed=3", "seed=3: with resume"),
+        ("game=1", "game=1: only with resume"),
     ],
 )
 def test_wrong_options_are_refused(

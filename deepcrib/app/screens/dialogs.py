@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
 MIN_WIDTH, MIN_HEIGHT = 80, 24
-TOO_SMALL = f"deepcrib needs {MIN_WIDTH}x{MIN_HEIGHT}"
+TOO_SMALL = f"deepcrib needs {MIN_WIDTH}x{MIN_HEIGHT}\nCtrl-C leaves; the game is saved"
 KEY_NAMES = {"Esc": "escape", "?": "question_mark"}
 BACK = ("Esc", "back", "")
 

@@ -111,6 +111,7 @@ class GameScreen(Screen[bool]):
     # --- the game -------------------------------------------------------------------------------------------
 
     async def _drive(self) -> None:
+        for_review = self.session.over
         while not self.session.over:
             seat = self.session.to_choose
             if seat is None:
@@ -122,8 +123,10 @@ class GameScreen(Screen[bool]):
                 self.draw()
                 await self._tell(await self.setup.worker.do(self.session.answer))
         self.say("the game is over")
-        await self.wait_for(GO_ON)
-        self.dismiss(await after_game(self.app, self.setup, self.session))
+        self.draw()
+        if not for_review:
+            await self.wait_for(GO_ON)
+        self.dismiss(await after_game(self.app, self.setup, self.session, for_review))
 
     async def _let_person_choose(self) -> None:
         """Until a choice stands."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from textwrap import wrap
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from deepcrib.analysis.hand_values import HandValues
-from deepcrib.app.hints import EXACT, PlayHint, discard_hint, play_hint, with_exact
+from deepcrib.app.hints import EXACT, PlayHint, discard_hint, marked, play_hint, with_exact
 from deepcrib.app.screens.dialogs import Dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
@@ -24,7 +25,7 @@ NAME_WIDTHS = (13, 8)
 _SCALE, _CHANCE = (text.format("expected_value") for text in (SCALE, CHANCE))
 DISCARD_NOTE = (
     f"{_SCALE}; total: hand, crib and play, without the opponent's hand. {_CHANCE}; "
-    "* what a player would throw; its own values are in its own units"
+    "(3): so many alike but for suits; * what a player would throw; its values have its own units"
 )
 PLAY_NOTE = "now: scored at once."
 EXACT_NOTE = f" exact: from here to the end of the play; {_SCALE}. {_CHANCE}; * what a player would play"
@@ -53,17 +54,24 @@ def _stages(setup: Setup, observation: DiscardObservation | PlayObservation) -> 
 
 
 def discard_grid(values: HandValues, suits: str) -> RenderableType:
-    """The 15 discards, best first; the cards kept give way to a second agent."""
+    """The 15 discards, best first, those alike in one row; the cards kept give way to a second agent."""
     rows: list[list[Text | str]] = []
     columns = ("throw", "keep")[: 1 if len(values.agents) > 1 else 2]
-    most = max(one.win for one in values.discards)
+    most, alike = max(one.win for one in values.discards), dict[tuple[str, ...], list[int]]()
     for action in values.best_first:
-        one, choices = values.discards[action], values.agents.values()
-        texts = (one.discard, one.keep)[: len(columns)]
-        cards = [colored(card_names(parse_cards(cards), suits), suits) for cards in texts]
-        means = f"{one.hand_mean:.2f}", f"{one.crib_mean:+.2f}", f"{one.pegging:+.2f}", Text(f"{one.total:.2f}", "bold")
-        opinions = [marked(choice.values, action, action in choice.likeliest) for choice in choices]
-        rows.append([*cards, *means, _win(one.win, most), *opinions])
+        one = values.discards[action]
+        means = f"{one.hand_mean:.2f}", f"{one.crib_mean:+.2f}", f"{one.pegging:+.2f}", f"{one.total:.2f}"
+        alike.setdefault((one.discard[::3], *means), []).append(action)
+    for (_, *figures), actions in alike.items():
+        one, choices = values.discards[actions[0]], values.agents.values()
+        names = [card_names(parse_cards(cards), suits) for cards in (one.discard, one.keep)]
+        names[0] += f" ({len(actions)})" * (len(actions) > 1)
+        opinions = []
+        for choice in choices:
+            taken = next((action for action in actions if action in choice.likeliest), None)
+            opinions.append(marked(choice.values, actions[0] if taken is None else taken, taken is not None))
+        cards = [colored(name, suits) for name in names[: len(columns)]]
+        rows.append([*cards, *figures[:3], Text(figures[3], "bold"), _win(one.win, most), *opinions])
     columns = *columns, "hand", "crib", "play", "total", "win%"
     return _grid(columns, list(values.agents), rows, DISCARD_NOTE)
 
@@ -89,17 +97,11 @@ def _win(chance: float, most: float) -> Text:
 def _grid(
     columns: Sequence[str], agents: Sequence[str], rows: Sequence[Sequence[Text | str]], note: str
 ) -> RenderableType:
-    names = [short_name(name, NAME_WIDTHS[len(agents) > 2]) for name in agents]
+    names = [broken_name(name, NAME_WIDTHS[len(agents) > 2]) for name in agents]
     return Group(grid((*columns, *names), rows, gap=1 if len(agents) > 1 else 2), Text(note, "dim"))
 
 
-def marked(values: Sequence[float | None] | None, place: int, chosen: bool) -> str:
-    """`+1.23*`: the value at a place if there is one, and a star on what would be chosen."""
-    value = None if values is None else values[place]
-    return ("" if value is None else f"{value:+.2f}") + ("*" if chosen else " ")
-
-
-def short_name(name: str, width: int) -> str:
-    """An agent's name in a column; of a path its end."""
+def broken_name(name: str, width: int) -> str:
+    """An agent's name in lines of a column's width; of a path its end."""
     last = name.rstrip("/").removesuffix("/weights.safetensors").split("/")[-1]
-    return last if len(last) <= width else f"{last[: width - 1]}~"
+    return "\n".join(wrap(last.replace("_", " "), width))

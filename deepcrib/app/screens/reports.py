@@ -11,7 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 from textual.app import App
 
-from deepcrib.app.screens.dialogs import Dialog, working_dialog
+from deepcrib.app.screens.dialogs import BACK, Dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
 from deepcrib.app.words import card_names, colored, grid, margin_word
@@ -30,14 +30,16 @@ class _LeftError(Exception):
     """The person does not wait for the review any more."""
 
 
-async def after_game(app: App[Any], setup: Setup, session: Session) -> bool:
-    """Show the result, and reviews; returns whether the person wants another game."""
+async def after_game(app: App[Any], setup: Setup, session: Session, for_review: bool = False) -> bool:
+    """Show the result, and reviews, for which a finished game is opened; returns whether another game is wanted."""
     while True:
         next_keys = ("r", "review", "review"), ("n", "new game", "new"), ("q", "quit", "quit")
-        answer = await app.push_screen_wait(Dialog("the game is over", result_text(session), *next_keys))
-        if answer != "review":
-            return answer == "new"
-        dialog = working_dialog("review", REVIEWING)
+        if not for_review:
+            answer = await app.push_screen_wait(Dialog("the game is over", result_text(session), *next_keys))
+            if answer != "review":
+                return answer == "new"
+        for_review = False
+        dialog = Dialog("review", _bar(session, 0), BACK)
         left = app.push_screen(dialog, wait_for_dismiss=True)
         await _fill_review(setup, session, dialog)
         await left
@@ -45,24 +47,25 @@ async def after_game(app: App[Any], setup: Setup, session: Session) -> bool:
 
 async def _fill_review(setup: Setup, session: Session, dialog: Dialog) -> None:
     """Price the person's choices in the thread, showing how far that is."""
-    hands, priced = int(session.game["hand_number"]) + 1, 0
+    priced = 0
 
     def progress(done: int) -> None:  # in the worker's thread
         nonlocal priced
         priced += done
         if not (dialog.app.is_running and dialog.is_attached):
             raise _LeftError
-        dialog.app.call_from_thread(dialog.show, bar(priced))
+        dialog.app.call_from_thread(dialog.show, _bar(session, priced))
 
-    def bar(done: int) -> RenderableType:
-        return Group(REVIEWING, "", ProgressBar(hands, done, width=BAR_WIDTH), f"{done} of {hands} hands")
-
-    dialog.show(bar(0))
     try:
         judged = await setup.worker.do(partial(review, session.record, session.person, progress=progress))
     except _LeftError:
         return
     dialog.show(review_text(judged, setup.suits))
+
+
+def _bar(session: Session, done: int) -> RenderableType:
+    hands = int(session.game["hand_number"]) + 1
+    return Group(REVIEWING, "", f"{done} of {hands} hands", ProgressBar(hands, done, width=BAR_WIDTH))
 
 
 def result_text(session: Session) -> RenderableType:
