@@ -109,7 +109,27 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     while free := [path for path, needed in left.items() if not needed & set(left)]:
         for path in free:
             del left[path]
-    assert not labels(sorted(left))
+    assert not left, f"a circle: {' imports '.join(labels(circle_of(left)))}"
+
+
+def circle_of(needs: dict[Path, set[Path]]) -> list[Path]:
+    """The shortest circle of files each of which needs another one, its first file again at the end."""
+    found = []
+    for start in sorted(needs):
+        ways, met = [[start]], {start}
+        for way in ways:  # by their length: it grows while it is gone through
+            for path in sorted(needs[way[-1]] & set(needs)):
+                if path == start:
+                    found.append([*way, start])
+                elif path not in met:
+                    met.add(path)
+                    ways.append([*way, path])
+    return min(found, key=len)
+
+
+def test_the_circle_that_is_named_is_the_circle_alone() -> None:
+    a, b, c, outer = map(Path, "abco")
+    assert circle_of({outer: {a}, a: {b}, b: {c}, c: {a, b}}) == [b, c, b]
 
 
 def test_a_folder_of_many_files_has_folders() -> None:

@@ -36,6 +36,8 @@ class Reader:
             places = PLACE.findall(prose.rstrip().rpartition("\n\n")[2])
             if language == "bash":
                 commands += [shlex.split(line)[1:] for line in code.splitlines()]
+            elif language == "text":
+                continue
             elif places:
                 place = self.folder / places[-1]
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -102,6 +104,16 @@ def test_an_input_channel_of_ones_own(reader: Reader) -> None:
     (reader.folder / "channels.py").write_text(CHANNELS)
     *_, channels = reader.run(*shorter(commands, *SMALL), ["channels.py"])
     assert channels.split() == ["186", "missing:", "4", "fives_thrown:", "2"]
+
+
+def test_a_metric_of_ones_own(reader: Reader) -> None:
+    others, commands = reader.follow("your_own_metric")
+    assert not others
+    reader.run(*shorter(commands, *SMALL[:2]))
+    head, *rows = (reader.folder / "run" / "progress.csv").read_text().splitlines()
+    column = head.split(",").index("fives/kept")
+    shares = [float(row.split(",")[column]) for row in rows if row.split(",")[column]]
+    assert len(shares) == 2 and all(0 < share <= 1 for share in shares)
 
 
 CHANNELS = """
