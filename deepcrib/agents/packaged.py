@@ -19,7 +19,7 @@ CHAMPIONS_OWN = {"agent": CHAMPION_NETWORKS, "rollouts": "champion_rollouts"}
 LEVELS = {"beginner": (6.0, 0.4), "easy": (4.0, 0.24), "medium": (2.5, 0.13), "hard": (1.5, 0.03), "expert": (0.6, 0.0)}
 """Weaker players by the champion's networks: the temperature of their plays, points, and the share of random choices.
 
-Chosen for even steps of the win rate against the champion, which docs/play.md has.
+Chosen for even steps of the win rate against the champion's networks, which docs/play.md has.
 """
 LIBRARY = (
     *("deterministic", "greedy", "expected_value", "minimax", "greedy_minimax"),

@@ -128,7 +128,7 @@ def review(
     """
     check_seat(record, seat)
     responder = responder or usual_responder()
-    chosen = _chosen(record, seat)
+    chosen = chosen_in(record, seat)
     rollouts = usual_rollouts(responder.to)
     for hand, choices in chosen:
         _price(responder, rollouts, hand, choices)
@@ -169,7 +169,7 @@ Chosen = tuple[HandReview, list[Choice]]
 """A hand, its decisions still to be priced; what was seen and chosen, in order, where there was a choice."""
 
 
-def _chosen(record: GameRecord, seat: int) -> list[Chosen]:
+def chosen_in(record: GameRecord, seat: int) -> list[Chosen]:
     """The hands in which a seat has chosen something, in order."""
     found: dict[int, Chosen] = {}
     for turns, who, action in recorded_choices(record):

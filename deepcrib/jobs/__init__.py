@@ -159,5 +159,10 @@ JOBS = {
                 "deepcrib play web=true",
             ),
         ),
+        Job(
+            "practise",
+            "the costliest choices of your own games, asked again; the score is kept",
+            ("deepcrib practise", "deepcrib practise games=outputs/play questions=5"),
+        ),
     )
 }
