@@ -37,7 +37,7 @@ PLAYERS = (CHAMPION, CHAMPION_NETWORKS, "td_perceptron")
 
 
 _PLAY_NOTE = (
-    f"exact: from here to the end of the play; {SCALE}. {CHANCE}. *: what a player would play; its values are in its own "
+    f"exact: from here to the end of the play; {SCALE}. {CHANCE}. *: what a player would play; its values are in "
     "its own units, champion's in points or, near the end of a game, chances to win"
 ).replace("{}", "{0}")
 
