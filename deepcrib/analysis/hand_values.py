@@ -19,7 +19,7 @@ from deepcrib.analysis.tables import NONE, Cell, plain_table, table_of
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.review import CHANCE, SCALE
 from deepcrib.exact.beliefs.cribs import fill_crib_means
-from deepcrib.exact.beliefs.discards import fill_thrown, unseen_of
+from deepcrib.exact.beliefs.discards import count_unseen, fill_thrown
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
 from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, RANK_NAMES, RANKS, format_cards
 from deepcrib.game.observations import DiscardObservation
@@ -249,7 +249,7 @@ def starter_values(hand: Sequence[int], is_dealer: bool, responder: BestResponse
     held, model = np.array(hand, dtype=np.int8), responder.model.arrays[0 if is_dealer else 1]
     unseen, thrown = np.empty(NUM_RANKS, dtype=np.int64), np.zeros(NUM_RANK_PAIRS)
     beside, cribs = np.zeros((NUM_RANK_PAIRS, NUM_RANKS)), np.empty(len(DISCARD_SLOTS_6))
-    unseen_of(held, unseen)
+    count_unseen(held, unseen)
     fill_thrown(held, model, thrown, beside)
     fill_crib_means(held, model, cribs)
     weights = thrown[:, None] * unseen - beside  # [91, 13] of the opponent's pair with a starter

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from deepcrib.errors import OptionError
-from deepcrib.exact.beliefs.plays import SETS_4, fill_ways, keep_possible
-from deepcrib.game.cards import NO_CARD, NUM_CARDS, RANKS, CardError, format_cards
+from deepcrib.exact.beliefs.discards import count_unseen, hand_ways
+from deepcrib.exact.beliefs.plays import SETS_4, keep_possible
+from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_RANKS, RANKS, CardError, format_cards
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rank_sets import NUM_RANK_SETS_4
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE
 from deepcrib.records import read_games, recorded_choices
 from deepcrib.records.events import CHOICES
@@ -75,8 +75,9 @@ def _possible_hand(
     cards[: len(history)] = history[: 2 * HAND_SIZE]
     seats = np.where(cards == NO_CARD, NO_CARD, np.where(np.isin(cards, kept), ME, OTHER)).astype(np.int8)
     first = ME if not is_dealer else OTHER
-    weights = np.zeros(NUM_RANK_SETS_4)
-    fill_ways(np.array(seen, dtype=np.int8), weights)
+    unseen = np.empty(NUM_RANKS, dtype=np.int64)
+    count_unseen(np.array(seen, dtype=np.int8), unseen)
+    weights = np.array([hand_ways(ranks, unseen) for ranks in SETS_4], dtype=np.float64)
     own = np.array(kept, dtype=np.int8)
     leads = seats[0] == first if history else first == ME
     if not leads or set(kept) <= set(history) or not keep_possible(own, cards, seats, ME, weights):
