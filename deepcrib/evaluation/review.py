@@ -31,7 +31,7 @@ from deepcrib.search.minimax import has_choice
 from deepcrib.search.rollouts import Rollouts, usual_responder, usual_rollouts
 
 SCALE = "points: expected, own minus the opponent's, exact if the opponent chooses as {} does and the best cards follow"
-CHANCE = "win%: chance to win the game at its score, going on as expected_value does against {} (5,000 hands drawn)"
+CHANCE = "win%: chance to win the game at its score, by 5,000 drawn hands of expected_value against {}"
 """What hints, `analyse` and reviews show, with the name of the opponent that is assumed."""
 
 
