@@ -6,6 +6,7 @@ import logging
 import shlex
 import socket
 from collections.abc import Sequence
+from typing import Any
 
 from aiohttp import web
 from textual_serve.server import Server
@@ -40,9 +41,9 @@ class PageServer(Server):
             if page.transport is not None:
                 page.transport.abort()
 
-    async def handle_index(self, request: web.Request) -> web.Response:
+    async def handle_index(self, request: web.Request) -> Any:
         """The page, without a style sheet from elsewhere that it would wait for where there is no network."""
-        page: web.Response = await super().handle_index(request)
+        page: Any = await super().handle_index(request)
         page.text = str(page.text).replace("</body>", _FOCUS)
         page.headers["Content-Security-Policy"] = "style-src 'self' 'unsafe-inline'"
         return page
