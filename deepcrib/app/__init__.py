@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from deepcrib.app.session import Session, check_resumable, new_header
 from deepcrib.app.setup import Setup
-from deepcrib.errors import MissingExtraError
 
-__all__ = ["Session", "Setup", "check_resumable", "new_header", "require_textual", "run_app"]
-
-
-def require_textual() -> None:
-    """Raises MissingExtraError where Textual is not installed."""
-    try:
-        import textual  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("play", "Textual", "play") from error
+__all__ = ["Session", "Setup", "check_resumable", "new_header", "run_app"]
 
 
 def run_app(setup: Setup) -> None:
-    """Play until the person leaves; `setup` then says what happened. Raises MissingExtraError."""
-    require_textual()
+    """Play until the person leaves; `setup` then says what happened."""
     from deepcrib.app.screens.application import PlayApp  # the screens, which import Textual
 
     PlayApp(setup).run()

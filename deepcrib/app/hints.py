@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.agents.asking import ask
 from deepcrib.analysis.hand_values import HandValues, hand_values
+from deepcrib.analysis.tables import NONE
 from deepcrib.app.words import Part, play_parts
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.search.best_response import BestResponseAgent
@@ -46,6 +46,12 @@ class PlayHint:
         points = [sum(part.points for part in parts) for parts in self.parts]
         return sorted(range(len(self.slots)), key=lambda place: (-(exact or points)[place], self.cards[place]))
 
+    def cells(self, place: int) -> list[str]:
+        """What a card scores now, and its values, with a star on what would be chosen."""
+        now = ", ".join(map(str, self.parts[place])) or NONE
+        opinions = ((values, self.slots[place] in self.choices[name]) for name, values in self.values.items())
+        return [now, *(marked(values, place, chosen) for values, chosen in opinions)]
+
 
 def discard_hint(observation: DiscardObservation, agents: Mapping[str, Agent]) -> HandValues:
     """Exact figures of the 15 discards of a two-player hand, and what agents think of them."""
@@ -61,7 +67,8 @@ def play_hint(observation: PlayObservation, agents: Mapping[str, Agent]) -> Play
     start, end = int(observation.series_start[0]), int((observation.history[0] >= 0).sum())
     series = [int(card) for card in observation.history[0, start:end]]
     parts = tuple(tuple(play_parts([*series, card], 0, is_last=False)) for card in cards)
-    values = {name: _values(agent, observation, slots) for name, agent in agents.items()}
+    valued: dict[str, Any] = {name: getattr(agent, "play_values", None) for name, agent in agents.items()}
+    values = {name: of and tuple(of(observation)[0][[*slots]].tolist()) for name, of in valued.items()}
     choices: dict[str, tuple[int, ...]] = {name: (int(ask(agent, observation)[0]),) for name, agent in agents.items()}
     return PlayHint(slots, cards, parts, values, choices)
 
@@ -71,21 +78,13 @@ def with_exact(hint: PlayHint, observation: PlayObservation, responder: BestResp
     responder = responder or usual_responder()
     means = responder.play_values(observation)[0]
     best = tuple(int(slot) for slot in np.flatnonzero(means > means.max() - _SAME))
-    values = {EXACT: tuple(float(means[slot]) for slot in hint.slots), **hint.values}
     wins = usual_rollouts(responder.to).all_chances(observation)[0].mean(axis=1)
-    chances = tuple(float(wins[slot]) for slot in hint.slots)
-    return replace(hint, values=values, choices={EXACT: best, **hint.choices}, chances=chances)
+    worth, chances = (tuple(found[[*hint.slots]].tolist()) for found in (means, wins))
+    values, choices = {EXACT: worth, **hint.values}, {EXACT: best, **hint.choices}
+    return replace(hint, values=values, choices=choices, chances=chances)
 
 
 def marked(values: Sequence[float | None] | None, place: int, chosen: bool) -> str:
     """`+1.23*`: the value at a place if there is one, and a star on what would be chosen."""
     value = None if values is None else values[place]
     return ("" if value is None else f"{value:+.2f}") + ("*" if chosen else " ")
-
-
-def _values(agent: Agent, observation: PlayObservation, slots: Sequence[int]) -> tuple[float, ...] | None:
-    play_values: Any = getattr(agent, "play_values", None)
-    if play_values is None:
-        return None
-    values: NDArray[np.floating] = play_values(observation)[0]
-    return tuple(float(values[slot]) for slot in slots)

@@ -29,12 +29,9 @@ class Session:
     Whoever drives it asks `to_choose`: for the person it calls `choose`, for an agent `answer`, and `step` where
     nobody chooses. These return the events that happened.
 
-    Args:
-        header: players, rules, seed and game; its events, if any, are an interrupted game that goes on.
-        agents: by seat, None for the person.
-        writer: where the game is recorded, from the header on.
-        first_dealer: seat; None: the low cut deals, or in an interrupted game who dealt.
-        past: of the games before it, of which agents may remember what they saw; None: of none.
+    header: its events, if any, are an interrupted game that goes on. agents: by seat, None for the person.
+    first_dealer: seat; None: the low cut deals, or in an interrupted game who dealt. past: of the games before it, of
+    which agents may remember what they saw.
     """
 
     def __init__(

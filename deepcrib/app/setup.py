@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -74,6 +74,14 @@ class Setup:
         games = [session for session in self.games if session.over]
         won = sum(int(session.game["winner"]) == session.person for session in games)
         return f"games won {won}, lost {len(games) - won}" if games else ""
+
+    async def or_end(self, work: Awaitable[None], end: Callable[[], None]) -> None:
+        """Do it; an error ends the evening, and the job says what it was."""
+        try:
+            await work
+        except Exception as error:
+            self.failure = error
+            end()
 
 
 def prepare_words() -> None:

@@ -8,16 +8,7 @@ from typing import Any
 
 from rich.text import Text
 
-from deepcrib.app.words import (
-    card_names,
-    colored,
-    margin_word,
-    missed_parts,
-    play_parts,
-    points_word,
-    show_parts,
-    spoken,
-)
+from deepcrib.app.words import card_names, colored, margin_word, missed_parts, play_parts, show_parts, spoken
 from deepcrib.board import HIDDEN, TableView, pegs_behind, view_of
 from deepcrib.game.cards import NO_CARD, RANKS, VALUES
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, discard_slots
@@ -29,10 +20,7 @@ SHOWN = ("hand", "crib")  # the kinds of event that are a count
 class Table:
     """Scores, log and view of one game, as far as the person has been told.
 
-    Args:
-        names: by seat; the person is spoken of as `you`.
-        person: seat.
-        suits: how cards are written, a key of `board.canvas.SIGNS`.
+    names: by seat; the person is spoken of as `you`. suits: how cards are written, a key of `board.canvas.SIGNS`.
     """
 
     def __init__(self, names: Sequence[str], person: int, suits: str = "symbols") -> None:
@@ -135,7 +123,8 @@ class Table:
         self._crib_known |= is_crib
         what = f"{self.whose(event.seat)} {event.kind}"
         self.counted = f"{what}: {event.points}", event.cards
-        self._add(f"{what} {self.named(event.cards)}: {points_word(event.points)}", "bold")
+        points = f"{event.points or 'no'} point{'' if event.points == 1 else 's'}"
+        self._add(f"{what} {self.named(event.cards)}: {points}", "bold")
         for said, groups in spoken(show_parts(event.cards, self._starter, is_crib)):
             self._add(f"  {said}: {', '.join(map(self.named, groups))}")
 

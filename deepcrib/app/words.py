@@ -83,33 +83,20 @@ def _is_run(cards: _Cards) -> bool:
     return len(set(ranks.tolist())) == len(cards) and rules.run_points(ranks) == len(cards)
 
 
-def grouped(parts: Sequence[Part]) -> list[tuple[str, int, list[_Cards]]]:
-    """(reason, points in all, cards of each) of every kind of points, in order: `("fifteens", 4, [...])`."""
-    groups = [(reason, list(same)) for reason, same in groupby(parts, key=lambda part: part.reason)]
-    return [
-        (_plural(reason, len(same)), sum(part.points for part in same), [part.cards for part in same])
-        for reason, same in groups
-    ]
-
-
 def spoken(parts: Sequence[Part]) -> list[tuple[str, list[_Cards]]]:
     """What players say of each kind, and its cards: `fifteen two, fifteen four`, then `and a pair is six`."""
     said, total = [], 0
-    for reason, points, groups in grouped(parts):
-        number, start = len(groups), "and " if total else ""
-        total += points
-        what = f"{_NUMBERS[number]} {reason} are" if number > 1 else f"{'' if reason == 'nobs' else 'a '}{reason} is"
+    for reason, same in groupby(parts, key=lambda part: part.reason):
+        groups, start = list(same), "and " if total else ""
+        number = len(groups)
+        total += sum(part.points for part in groups)
+        several = reason.replace("run", "runs") if reason.startswith("run") else f"{reason}s"
+        what = f"{_NUMBERS[number]} {several} are" if number > 1 else f"{'' if reason == 'nobs' else 'a '}{reason} is"
         text = f"{start}{what} {_NUMBERS[total]}"
-        if reason.startswith("fifteen"):
+        if reason == "fifteen":
             text = ", ".join(f"fifteen {_NUMBERS[2 * (place + 1)]}" for place in range(number))
-        said.append((text, groups))
+        said.append((text, [part.cards for part in groups]))
     return said
-
-
-def _plural(reason: str, number: int) -> str:
-    if number == 1:
-        return reason
-    return reason.replace("run", "runs") if reason.startswith("run") else f"{reason}s"
 
 
 def card_names(cards: Sequence[int], suits: str = "symbols") -> str:
@@ -140,8 +127,3 @@ def grid(
 def margin_word(scores: Sequence[int], winner: int) -> str:
     """`skunk` where a loser is 31 or more points behind, and lost two games for one; else empty."""
     return "skunk" if scores[winner] - min(scores) >= rules.SKUNK_MARGIN else ""
-
-
-def points_word(points: int) -> str:
-    """`1 point`, `4 points`, `no points`."""
-    return "no points" if points == 0 else f"{points} point{'' if points == 1 else 's'}"

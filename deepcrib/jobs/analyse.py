@@ -14,8 +14,8 @@ from deepcrib.agents import Agent, make_agent, require_players
 from deepcrib.agents.packaged import CHAMPION, CHAMPION_NETWORKS
 from deepcrib.analysis.hand_values import hand_tables, hand_values, starters_table
 from deepcrib.analysis.positions import play_position, recorded_position
-from deepcrib.analysis.tables import NONE, plain_table
-from deepcrib.app.hints import marked, play_hint, with_exact
+from deepcrib.analysis.tables import plain_table
+from deepcrib.app.hints import play_hint, with_exact
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.regrets import seen_of
@@ -24,7 +24,7 @@ from deepcrib.game.cards import format_card, format_cards, parse_card, parse_car
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.common import chosen_agents, chosen_task, six_cards, working
+from deepcrib.jobs.shared.common import chosen_agents, chosen_task, working
 from deepcrib.jobs.shared.options import TRUST, torch_device
 from deepcrib.options import at_least, option, seed_value
 from deepcrib.search.best_response import BestResponseAgent
@@ -118,9 +118,8 @@ def _play(
     heads = ["card", "now", "win%", *map(escape, hint.values)]
     rows = []
     for place in hint.best_first:
-        cells = [marked(found, place, hint.slots[place] in hint.choices[name]) for name, found in hint.values.items()]
-        now = ", ".join(map(str, hint.parts[place])) or NONE
-        rows.append((cards[place], now, f"{100 * hint.chances[place]:.1f}", *cells))
+        now, *opinions = hint.cells(place)
+        rows.append((cards[place], now, f"{100 * hint.chances[place]:.1f}", *opinions))
     score = f"{seen.scores[0, seen.seat[0]]}-{seen.scores[0, 1 - seen.seat[0]]}"
     title = f"{format_cards(seen.hand[0])} as {ROLES[int(seen.is_dealer[0])]} at {score}, {seen_of(seen, 0)}"
     table = plain_table(title, heads, rows)
@@ -134,7 +133,10 @@ def _play(
 def _hand(config: Config) -> list[int]:
     if config.hand is None:
         raise OptionError("option hand is missing: expected six cards")
-    return six_cards(config.hand)
+    cards = sorted(parse_cards(config.hand))
+    if len(cards) != 6:
+        raise OptionError(f"hand={config.hand}: expected six cards, found {len(cards)}")
+    return cards
 
 
 def read_score(text: str) -> tuple[int, int]:
@@ -149,4 +151,3 @@ def read_score(text: str) -> tuple[int, int]:
 
 
 _TASKS: Any = {"discard": (_discard, ("starters",)), "play": (_play, ("thrown", "starter", "history"))}
-"""Each task, with the options that it alone reads."""

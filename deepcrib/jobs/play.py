@@ -17,14 +17,14 @@ from deepcrib.agents import make_agent, name_agents
 from deepcrib.agents.packaged import CHAMPION, CHAMPION_NETWORKS
 from deepcrib.agents.specs.travel import needs_trust
 from deepcrib.analysis.tables import plain_table
-from deepcrib.app import Session, Setup, check_resumable, new_header, require_textual, run_app
+from deepcrib.app import Session, Setup, check_resumable, new_header, run_app
 from deepcrib.board.canvas import SIGNS
-from deepcrib.errors import MissingExtraError, OptionError, RunError, UserError
+from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.files.trust import FromFile
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.past import PastHands
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.common import refuse_given, use_threads
+from deepcrib.jobs.shared.common import need_modules, refuse_given, use_threads
 from deepcrib.jobs.shared.console import short_path
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.options import at_least, between, one_of, option, optional, seed_value
@@ -33,8 +33,7 @@ from deepcrib.records.replay import ROW
 
 RECORD = "game.jsonl"
 IN_PAGE = "TEXTUAL_DRIVER" in os.environ  # the process of a page, which has no terminal
-DEALERS = ("cut", "me", "opponent")
-COUNTERS = ("table", "me")
+DEALERS = {"cut": None, "me": 0, "opponent": 1}  # seats
 LONGEST_NAME, MOST_HINTS = 40, 4
 
 
@@ -53,7 +52,7 @@ class Config:
         1.5, "seconds in which a choice can be undone, and between an opponent's cards; 0: none", at_least(0)
     )
     suits: str = option("symbols", "or letters: 5H, and only ASCII on the table", one_of(*SIGNS))
-    count: str = option("table", "who counts your hands and cribs at the show: table or me", one_of(*COUNTERS))
+    count: str = option("table", "who counts your hands and cribs at the show: table or me", one_of("table", "me"))
     resume: str | None = option(
         None, "a game.jsonl or its folder: resume its last game, with opponent, seed and rules, or review it"
     )
@@ -86,12 +85,18 @@ def run(config: Config, run: Run) -> Outcome:
     signs += " web=true" if IN_PAGE else ""
     goal = "go on" if unfinished else "see the review again"
     resume = [f"to {goal}: deepcrib play resume={shlex.quote(short_path(path))}{signs}"] if setup.games else []
+    if isinstance(setup.failure, UserError | IllegalActionError):
+        kept = f"; the game up to there is in {short_path(path)}" if path.is_file() else ""
+        raise RunError(f"{setup.failure}{kept}") from setup.failure
     if setup.failure is not None:
-        _raise(setup.failure, path)
+        raise setup.failure
     if setup.interrupted or (unfinished and IN_PAGE):  # where stderr alone is passed on
         raise KeyboardInterrupt(*resume)
     run.notes += resume
-    run.notes += _beliefs(setup.games[-1]) if setup.games else []
+    if setup.games:  # what an opponent that learns whom it plays believes of the person
+        last: Any = setup.games[-1]
+        seen, learners = last.turns.games.past.seen(ROW), [one for one in last.agents if hasattr(one, "believes")]
+        run.notes += [f"{agent.name}: {agent.believes(seen, last.person)}" for agent in learners]
     games = [session.summary() for session in setup.games]
     return Outcome({"record": str(path), "games": games}, _tables(games))
 
@@ -105,7 +110,7 @@ def _check(config: Config) -> None:
         refuse_given(config, ["game"], "only with resume")
     if not (config.web or IN_PAGE or has_terminal()):
         raise OptionError("play needs a terminal: expected stdin, stdout and stderr to be one, not a pipe or a file")
-    require_textual()
+    need_modules("play", "play", "Textual")
 
 
 def has_terminal() -> bool:
@@ -115,13 +120,12 @@ def has_terminal() -> bool:
 
 def _serve(config: Config, run: Run) -> NoReturn:
     """Every page plays with the options of this call, in a run folder of its own."""
+    need_modules("play web=true", "web", "textual-serve")
+    from deepcrib.app.screens import browser
+
     words = [word for word in sys.argv[1:] if word.partition("=")[0] not in ("web", "port")]
     try:
-        from deepcrib.app.screens import browser  # imports textual-serve
-
         browser.serve([sys.executable, "-m", "deepcrib", "play", *words], config.port)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("play web=true", "textual-serve", "web") from error
     finally:
         run.folder.remove_if_empty()
     raise KeyboardInterrupt
@@ -144,17 +148,13 @@ def _interrupted(config: Config) -> GameRecord:
 
 def _starter(config: Config, resumed: GameRecord | None, path: Path) -> Callable[[int], Session]:
     """What makes the n-th game. Agents are made here, so that a wrong one is refused before anything is written."""
-    dealer = {"cut": None, "me": 0, "opponent": 1}[config.dealer]
-    if resumed is None:
-        spec, person, rules, first = config.opponent, config.name.strip(), config.rules.name, 0
-        seed = config.seed if config.seed is not None else time.time_ns() // 1_000_000
-    else:
-        seat = resumed.humans[0]
-        spec = resumed.spec_of(1 - seat)
-        person, rules = resumed.players[seat].name, resumed.rules
-        seed, first = resumed.seed or 0, resumed.game or 0
+    seed = config.seed if config.seed is not None else time.time_ns() // 1_000_000
+    first = resumed or new_header(config.name.strip(), [], config.rules.name, seed, 0)
+    seat = first.humans[0]
+    spec = config.opponent if resumed is None else resumed.spec_of(1 - seat)
     agent, past = make_agent(spec, device=config.device), PastHands(1)
     opponent = Player(agent.name, "agent", spec if resumed is None else resumed.players[1 - seat].spec)
+    of_all = first.players[seat].name, [opponent], first.rules, first.seed or 0
 
     def start(number: int) -> Session:
         if number:
@@ -162,25 +162,10 @@ def _starter(config: Config, resumed: GameRecord | None, path: Path) -> Callable
         if resumed is not None and number == 0:
             agents = [None if player.kind == "human" else agent for player in resumed.players]
             return Session(resumed, agents, GameWriter(path), past=past)
-        header = new_header(person, [opponent], rules, seed, first + number)
-        return Session(header, [None, agent], GameWriter(path), dealer if number == 0 else None, past)
+        header = new_header(*of_all, (first.game or 0) + number)
+        return Session(header, [None, agent], GameWriter(path), None if number else DEALERS[config.dealer], past)
 
     return start
-
-
-def _beliefs(session: Session) -> list[str]:
-    """What an opponent that learns whom it plays believes of the person, after the last game."""
-    past: Any = session.turns.games.past
-    learners: list[Any] = [agent for agent in session.agents if hasattr(agent, "believes")]
-    return [f"{agent.name}: {agent.believes(past.seen(ROW), session.person)}" for agent in learners]
-
-
-def _raise(failure: Exception, path: Path) -> NoReturn:
-    """Say what ended the game, and where it is."""
-    kept = f"; the game up to there is in {short_path(path)}" if path.is_file() else ""
-    if isinstance(failure, UserError | IllegalActionError):
-        raise RunError(f"{failure}{kept}") from failure
-    raise failure
 
 
 def _tables(games: Sequence[dict[str, Any]]) -> list[Table]:

@@ -168,10 +168,10 @@ def test_without_textual_one_line_names_the_extra(
 def test_a_page_runs_the_same_call_and_a_missing_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "textual_serve.server", None)
+    monkeypatch.setitem(sys.modules, "textual_serve", None)
     assert play("web=true", "opponent=greedy", "hints=[]", out=tmp_path / "run") == 2
     assert "pip install -e '.[web]'" in only_line(capsys)
-    monkeypatch.delitem(sys.modules, "textual_serve.server")
+    monkeypatch.delitem(sys.modules, "textual_serve")
     pytest.importorskip("textual_serve")
     found: list[list[str]] = []
     monkeypatch.setattr("deepcrib.app.screens.browser.serve", lambda command, port: found.append([*command, str(port)]))

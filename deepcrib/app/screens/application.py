@@ -33,10 +33,7 @@ class PlayApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (MIN_WIDTH, "-wide")]
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (MIN_HEIGHT, "-high")]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+c", "interrupt", show=False, priority=True),
-        Binding("ctrl+q", "interrupt", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c,ctrl+q", "interrupt", show=False, priority=True)]
 
     def __init__(self, setup: Setup) -> None:
         super().__init__()
@@ -52,19 +49,16 @@ class PlayApp(App[None]):
         for name in ("SIGTERM", "SIGHUP", "SIGINT"):
             with contextlib.suppress(NotImplementedError, RuntimeError, AttributeError, ValueError):
                 asyncio.get_running_loop().add_signal_handler(getattr(signal, name), self.action_interrupt)
-        self.run_worker(self._play())
+        self.run_worker(self.setup.or_end(self._play(), self.exit))
 
     async def _play(self) -> None:
-        """Games until the person wants no other; an error ends them, and the job says what it was."""
+        """Games until the person wants no other."""
         setup, another = self.setup, True
-        try:
-            while another:
-                session = await setup.worker.do(setup.start, len(setup.games))
-                setup.games.append(session)
-                await setup.worker.do(prepare_words)
-                another = await self.push_screen_wait(GameScreen(session, setup)) or False
-        except Exception as error:
-            setup.failure = error
+        while another:
+            session = await setup.worker.do(setup.start, len(setup.games))
+            setup.games.append(session)
+            await setup.worker.do(prepare_words)
+            another = await self.push_screen_wait(GameScreen(session, setup)) or False
         self.exit()
 
     def action_interrupt(self) -> None:

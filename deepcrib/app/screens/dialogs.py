@@ -40,10 +40,7 @@ The keys at the bottom of the screen can be clicked as well."""
 class Dialog(ModalScreen[str]):
     """A box with a title and a text that scrolls; the keys that leave it stand at the bottom of the screen.
 
-    Args:
-        title: of the box.
-        body: what stands in it.
-        answers: (key as shown, word, what the dialog returns).
+    answers: (key as shown, word, what the dialog returns).
     """
 
     CSS = """
@@ -53,10 +50,8 @@ class Dialog(ModalScreen[str]):
     Dialog #text { width: 100%; height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "scroll(-1)", show=False),
-        Binding("down", "scroll(1)", show=False),
-        Binding("pageup", "scroll(-10)", show=False),
-        Binding("pagedown", "scroll(10)", show=False),
+        Binding(key, f"scroll({lines})", show=False)
+        for key, lines in (("up", -1), ("down", 1), ("pageup", -10), ("pagedown", 10))
     ]
 
     def __init__(self, title: str, body: RenderableType, *answers: tuple[str, str, str]) -> None:
@@ -84,8 +79,3 @@ class Dialog(ModalScreen[str]):
     def action_scroll(self, lines: int) -> None:
         """Move the text."""
         self.query_one("#body", VerticalScroll).scroll_relative(y=lines, animate=False)
-
-
-def working_dialog(title: str, working: str, *keys: str) -> Dialog:
-    """What is being worked out."""
-    return Dialog(title, Text(working), *((key, "back", "") for key in ("Esc", *keys)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -13,7 +13,7 @@ from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
-from deepcrib.app.screens.dialogs import BACK, HELP, TOO_SMALL, Dialog, working_dialog
+from deepcrib.app.screens.dialogs import BACK, HELP, TOO_SMALL, Dialog
 from deepcrib.app.screens.hinting import WORKING, fill_hint
 from deepcrib.app.screens.reports import after_game
 from deepcrib.app.screens.widgets import Hand
@@ -98,15 +98,7 @@ class GameScreen(Screen[bool]):
 
     def on_mount(self) -> None:
         """Begin."""
-        self.run_worker(self._or_end(self._drive()), exclusive=True)
-
-    async def _or_end(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do it; an error closes the screen, and the job says what it was."""
-        try:
-            await work
-        except Exception as error:
-            self.setup.failure = error
-            self.app.exit()
+        self.run_worker(self.setup.or_end(self._drive(), self.app.exit), exclusive=True)
 
     # --- the game -------------------------------------------------------------------------------------------
 
@@ -230,10 +222,6 @@ class GameScreen(Screen[bool]):
         hand.toggle(slot, THROWN)
         self.draw()
 
-    def on_hand_chosen(self, message: Hand.Chosen) -> None:
-        """A click is the card's key."""
-        self.action_slot(message.slot)
-
     def action_move(self, step: int) -> None:
         """The cursor to the next card."""
         self.query_one(Hand).move(step)
@@ -271,9 +259,9 @@ class GameScreen(Screen[bool]):
         """What each choice is worth."""
         if self.waiting in (DISCARD, PLAY):
             self.session.hint()
-            dialog = working_dialog("hint", WORKING, "h")
+            dialog = Dialog("hint", Text(WORKING), BACK, ("h", "back", ""))
             self.app.push_screen(dialog)
-            self.app.run_worker(self._or_end(fill_hint(self.setup, self.session, dialog)))
+            self.app.run_worker(self.setup.or_end(fill_hint(self.setup, self.session, dialog), self.app.exit))
         else:
             self.say("hints are for your own choices")
 

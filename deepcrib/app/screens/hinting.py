@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from textwrap import wrap
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -17,7 +18,7 @@ from deepcrib.app.setup import Setup
 from deepcrib.app.words import card_names, colored, grid
 from deepcrib.evaluation.review import CHANCE, SCALE
 from deepcrib.game.cards import parse_cards
-from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import DiscardObservation
 
 WORKING = "working it out (the first time its code is compiled, which may take some seconds) ..."
 NAME_WIDTHS = (13, 8)
@@ -33,24 +34,18 @@ EXACT_NOTE = f" exact: from here to the end of the play; {_SCALE}. {_CHANCE}; * 
 
 async def fill_hint(setup: Setup, session: Session, dialog: Dialog) -> None:
     """Show what is known of the choice as soon as it is, in the thread; what nobody looks at any more is left out."""
-    stages = _stages(setup, await setup.worker.do(session.observation))
+    seen: Any = await setup.worker.do(session.observation)
+    hint: Any = None
+    opinions = [{}, setup.hints] if setup.hints else [{}]  # known at once, then what players think
+    ask: Any = discard_hint if isinstance(seen, DiscardObservation) else play_hint
+    draw: Any = discard_grid if ask is discard_hint else play_grid
+    stages: list[Callable[[], Any]] = [partial(ask, seen, agents) for agents in opinions]
+    if ask is play_hint:
+        stages.append(lambda: with_exact(hint, seen))
     for number, stage in enumerate(stages, start=1):
         if dialog.is_attached:
-            dialog.show(await setup.worker.do(stage), WORKING if number < len(stages) else "")
-
-
-def _stages(setup: Setup, observation: DiscardObservation | PlayObservation) -> list[Callable[[], RenderableType]]:
-    """What is known at once, then what players think; of the play then the exact values."""
-    hints, suits = setup.hints, setup.suits
-    opinions = [{}, hints] if hints else [{}]
-    if isinstance(observation, DiscardObservation):
-        return [partial(lambda agents: discard_grid(discard_hint(observation, agents), suits), one) for one in opinions]
-    asked = [cache(partial(play_hint, observation, agents)) for agents in opinions]  # a player may search for long
-
-    def exact() -> RenderableType:
-        return play_grid(with_exact(asked[-1](), observation), suits)
-
-    return [*(partial(lambda hint: play_grid(hint(), suits), hint) for hint in asked), exact]
+            hint = await setup.worker.do(stage)
+            dialog.show(draw(hint, setup.suits), WORKING if number < len(stages) else "")
 
 
 def discard_grid(values: HandValues, suits: str) -> RenderableType:
@@ -81,11 +76,9 @@ def play_grid(hint: PlayHint, suits: str) -> RenderableType:
     rows: list[list[Text | str]] = []
     for place in hint.best_first:
         card = colored(card_names([hint.cards[place]], suits), suits)
-        opinions = [
-            marked(values, place, hint.slots[place] in hint.choices[name]) for name, values in hint.values.items()
-        ]
+        now, *opinions = hint.cells(place)
         win = [] if hint.chances is None else [_win(hint.chances[place], max(hint.chances))]
-        rows.append([card, ", ".join(map(str, hint.parts[place])) or "-", *win, *opinions])
+        rows.append([card, now, *win, *opinions])
     columns = ("card", "now") if hint.chances is None else ("card", "now", "win%")
     return _grid(columns, list(hint.values), rows, PLAY_NOTE + EXACT_NOTE * (EXACT in hint.values))
 
@@ -97,11 +90,6 @@ def _win(chance: float, most: float) -> Text:
 def _grid(
     columns: Sequence[str], agents: Sequence[str], rows: Sequence[Sequence[Text | str]], note: str
 ) -> RenderableType:
-    names = [broken_name(name, NAME_WIDTHS[len(agents) > 2]) for name in agents]
+    ends = [name.rstrip("/").removesuffix("/weights.safetensors").split("/")[-1] for name in agents]  # those of paths
+    names = ["\n".join(wrap(end.replace("_", " "), NAME_WIDTHS[len(agents) > 2])) for end in ends]
     return Group(grid((*columns, *names), rows, gap=1 if len(agents) > 1 else 2), Text(note, "dim"))
-
-
-def broken_name(name: str, width: int) -> str:
-    """An agent's name in lines of a column's width; of a path its end."""
-    last = name.rstrip("/").removesuffix("/weights.safetensors").split("/")[-1]
-    return "\n".join(wrap(last.replace("_", " "), width))

@@ -23,9 +23,6 @@ from deepcrib.intervals import mean_interval
 REVIEWING = "Looking at every choice again; the first time this may take some minutes ..."
 
 
-BAR_WIDTH = 60
-
-
 class _LeftError(Exception):
     """The person does not wait for the review any more."""
 
@@ -65,7 +62,7 @@ async def _fill_review(setup: Setup, session: Session, dialog: Dialog) -> None:
 
 def _bar(session: Session, done: int) -> RenderableType:
     hands = int(session.game["hand_number"]) + 1
-    return Group(REVIEWING, "", f"{done} of {hands} hands", ProgressBar(hands, done, width=BAR_WIDTH))
+    return Group(REVIEWING, "", f"{done} of {hands} hands", ProgressBar(hands, done, width=60))
 
 
 def result_text(session: Session) -> RenderableType:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textual.events import Click
-from textual.message import Message
 from textual.widgets import Static
 
 from deepcrib.board import TableView
@@ -14,13 +13,6 @@ from deepcrib.game.cards import NO_CARD
 
 class Hand(Static):
     """The person's cards: clicked, marked, and gone through by a cursor."""
-
-    class Chosen(Message):
-        """A card was clicked."""
-
-        def __init__(self, slot: int) -> None:
-            super().__init__()
-            self.slot = slot
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -52,8 +44,8 @@ class Hand(Static):
         else:
             self.chosen = [*self.chosen, slot][-most:]
 
-    def on_click(self, event: Click) -> None:
-        """Which card was clicked."""
+    async def on_click(self, event: Click) -> None:
+        """A click is the card's key."""
         slot, within = divmod(event.x, CARD_STEP)
         if within < CARD_WIDTH and slot < len(self._cards) and self._cards[slot] != NO_CARD:
-            self.post_message(self.Chosen(slot))
+            await self.run_action(f"screen.slot({slot})")

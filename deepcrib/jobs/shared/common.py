@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.errors import MissingExtraError, OptionError
-from deepcrib.game.cards import parse_cards
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.kernels.workers import use_workers
@@ -44,14 +43,6 @@ def working(run: Run, threads: int) -> Iterator[Bars]:
         yield bars
 
 
-def six_cards(text: str) -> list[int]:
-    """Sorted card ids of the option `hand`. Raises CardError or OptionError."""
-    cards = sorted(parse_cards(text))
-    if len(cards) != 6:
-        raise OptionError(f"hand={text}: expected six cards, found {len(cards)}")
-    return cards
-
-
 def chosen_agents(specs: Sequence[Any] | None, default: Sequence[Any], device: str) -> dict[str, Agent]:
     """Agents of the option `agents` by name; None: the default ones. Raises OptionError or what `make_agent` does."""
     chosen = default if specs is None else specs
@@ -61,9 +52,9 @@ def chosen_agents(specs: Sequence[Any] | None, default: Sequence[Any], device: s
 
 
 def need_modules(user: str, extra: str, *names: str) -> None:
-    """Raise MissingExtraError where what `user` needs is not installed; extra: the one that brings these modules."""
+    """Raise MissingExtraError where what `user` needs is not installed; extra: the one that brings these."""
     for name in names:
-        if find_spec(name) is None:
+        if find_spec(name.lower().replace("-", "_")) is None:
             raise MissingExtraError(user, name, extra)
 
 
