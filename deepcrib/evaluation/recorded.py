@@ -194,8 +194,10 @@ def _points(seats: Sequence[tuple[GameRecord, int]]) -> _Points:
     return {role: {kind: mean_interval(p) for kind, p in kinds.items() if p} for role, kinds in counted.items()}
 
 
-def _plain(points: _Points) -> dict[str, dict[str, dict[str, float | None]]]:
-    def bounds(interval: Interval) -> dict[str, float | None]:
-        return {name: None if np.isnan(value) else value for name, value in interval._asdict().items()}
+def known(interval: Interval) -> dict[str, float | None]:
+    """By name; None for a bound that a single hand does not give."""
+    return {name: None if np.isnan(value) else value for name, value in interval._asdict().items()}
 
-    return {role: {kind: bounds(found) for kind, found in kinds.items()} for role, kinds in points.items()}
+
+def _plain(points: _Points) -> dict[str, dict[str, dict[str, float | None]]]:
+    return {role: {kind: known(found) for kind, found in kinds.items()} for role, kinds in points.items()}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,6 @@ from deepcrib.options import at_least, one_of, option, optional, seed_value
 GAMES, PLAY, LEARNED = "games", "play", "learned"
 PLAY_HANDS, AUDIT_HANDS, DEALS = 20_000, 200, 1000
 RESPONSE = "response"  # folder of a run with the networks of exploit=learned
-
-
-Measure = Callable[[Bars, Path], Exploitability]
-"""What an agent loses to a responder, whose files go into a folder."""
 
 
 @dataclass
@@ -190,42 +187,30 @@ def _audit(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     return Outcome(found.to_dict(), (*worst, audit_table(title, found)))
 
 
-def _exploiting(config: Config, agent: Agent) -> Measure | None:
-    """What measures what the agent loses to a responder; what cannot be is refused before a match is played for it."""
-    if config.exploit == LEARNED:
-        return _learned(config, agent)
-    refuse_given(config, ["hands"], "only for play, audit and exploit=learned")
+def _exploiting(config: Config, agent: Agent) -> Callable[[Bars, Path], Exploitability] | None:
+    """What measures, with files in a folder, the loss to a responder; what cannot be is refused before a match."""
+    if config.exploit != LEARNED:
+        refuse_given(config, ["hands"], "only for play, audit and exploit=learned")
     if not config.exploit:
         return None
     from deepcrib.evaluation.exploit import check_deals, exploit
+
+    if config.exploit == LEARNED:
+        from deepcrib.jobs import learned_response as learned
+
+        deals = learned.DEALS if config.deals is None else config.deals
+        check_deals(deals)
+        hands = learned.HANDS if config.hands is None else config.hands
+        learner = learned.make_responder(config.agent, hands, config.seed, config.device)
+        respond = partial(learned.learned_response, learner, agent, deals)
+        return lambda bars, folder: replace(respond(folder / RESPONSE, bars), hands=hands, seconds=learner.seconds)
     from deepcrib.search.best_response import BestResponseAgent
 
     deals = DEALS if config.deals is None else config.deals
     check_deals(deals)
     BestResponseAgent(agent)
-
-    def measure(bars: Bars, folder: Path) -> Exploitability:
-        counter = bars.counter("deals", deals)
-        return exploit(agent, deals, config.seed, discards=config.exploit != PLAY, progress=counter)
-
-    return measure
-
-
-def _learned(config: Config, agent: Agent) -> Measure:
-    """The same of networks that learn to beat the agent: a lower bound."""
-    from deepcrib.evaluation.exploit import check_deals
-    from deepcrib.jobs import learned_response as learned
-
-    deals = learned.DEALS if config.deals is None else config.deals
-    check_deals(deals)
-    hands = learned.HANDS if config.hands is None else config.hands
-    learner = learned.make_responder(config.agent, hands, config.seed, config.device)
-
-    def measure(bars: Bars, folder: Path) -> Exploitability:
-        found = learned.learned_response(learner, agent, deals, folder / RESPONSE, bars)
-        return replace(found, hands=hands, seconds=learner.seconds)
-
-    return measure
+    gains = partial(exploit, agent, deals, config.seed, discards=config.exploit != PLAY)
+    return lambda bars, _: gains(progress=bars.counter("deals", deals))
 
 
 _TASKS = {
@@ -237,4 +222,3 @@ _TASKS = {
     "pairs": (_pairs, {"pairs"}),
     "audit": (_audit, {"hands", "worst"}),
 }
-"""By task what runs it, and the options that not every task reads."""

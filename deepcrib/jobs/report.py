@@ -21,8 +21,8 @@ from deepcrib.analysis.record_tables import (
 )
 from deepcrib.analysis.tables import match_table, worst_table
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.recorded import BY, HINTS, baselines, paper_baseline, played_games, whole_games
-from deepcrib.evaluation.review import CHANCE, SCALE, Loss, losses_by_kind, review
+from deepcrib.evaluation.recorded import BY, HINTS, baselines, known, paper_baseline, played_games, whole_games
+from deepcrib.evaluation.review import CHANCE, SCALE, losses_by_kind, review
 from deepcrib.files.runs import outputs_folder
 from deepcrib.intervals import mean_interval
 from deepcrib.jobs import Outcome, Run
@@ -192,7 +192,10 @@ def _review(config: Config, run: Run, bars: Bars) -> Outcome:
     ]
     tables += [reviews_table("games reviewed", reviews), losses_table("expected points lost", losses)]
     games = [{"game": name, **found.to_dict()} for name, found in reviews.items()]
-    kinds = {kind: _plain(loss) for kind, loss in losses.items()}
+    kinds = {
+        kind: asdict(loss) | {"per_hand": known(loss.per_hand), "chance_lost": known(loss.chance_lost)}
+        for kind, loss in losses.items()
+    }
     return Outcome({"task": "review", "left_out": num_left_out, "games": games, "losses": kinds}, tables)
 
 
@@ -218,18 +221,8 @@ def _nobody(config: Config, records: Sequence[GameRecord]) -> str:
     )
 
 
-def _plain(loss: Loss) -> dict[str, Any]:
-    """Of a single hand there are no bounds, and None stands in their place."""
-    intervals = {"per_hand": loss.per_hand, "chance_lost": loss.chance_lost}
-    return asdict(loss) | {
-        name: {bound: None if value != value else value for bound, value in interval._asdict().items()}
-        for name, interval in intervals.items()
-    }
-
-
 _TASKS: dict[str, tuple[Callable[[Config, Run, Bars], Outcome], tuple[str, ...]]] = {
     "runs": (_report, ("runs", "path", "overwrite", "title", "opponent")),
     "humans": (_count, ("games", "by", "hints")),
     "review": (_review, ("games", "seat", "name", "worst", "opponent")),
 }
-"""Each task, which claims the run folder once its options have proved usable, with the options that it reads."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from deepcrib.agents import Agent, make_agent, name_agents
+from deepcrib.agents import make_agent, name_agents
 from deepcrib.analysis.tables import series_table, standings_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games
@@ -50,14 +50,10 @@ def _title(config: Config, what: str) -> str:
     return f"{what}: {matches} of {_games(config):,} games, seed {config.seed}"
 
 
-def _entrants(config: Config) -> dict[str, Agent]:
+def _round_robin(config: Config, run: Run) -> Outcome:
     if config.agents == ALL or len(config.agents) < 2:
         raise OptionError(f"agents={config.agents}: expected two or more agents, as agents=[greedy,random]")
-    return name_agents([make_agent(spec, device=config.device) for spec in config.agents])
-
-
-def _round_robin(config: Config, run: Run) -> Outcome:
-    agents = _entrants(config)
+    agents = name_agents([make_agent(spec, device=config.device) for spec in config.agents])
     num_pairings = len(agents) * (len(agents) - 1) // 2
     with _playing(config, run, num_pairings * config.matches) as options:
         found = round_robin(agents, _games(config), config.seed, matches=config.matches, **options)
@@ -91,4 +87,3 @@ _TASKS = {
     "checkpoints": (_checkpoints, {"run", "against"}),
     "league": (run_league, {"agents", "games_of", "games_per_match", "deals", "deals_of", "hands_of"}),
 }
-"""By task what runs it, and the options that not every task reads."""

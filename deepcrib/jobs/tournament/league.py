@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from deepcrib.analysis.figures import save_png
 from deepcrib.analysis.league import (
     Ceiling,
     Ceilings,
-    League,
     league_figure,
     league_of,
     league_tables,
@@ -27,7 +26,6 @@ from deepcrib.evaluation.exploit import __file__ as exploit_file
 from deepcrib.evaluation.exploit import check_deals, exploit
 from deepcrib.evaluation.league.league import (
     MEMBERS,
-    Pairing,
     all_members,
     file_name,
     identity,
@@ -35,7 +33,6 @@ from deepcrib.evaluation.league.league import (
     play_pairing,
     reopen,
 )
-from deepcrib.evaluation.metrics import Exploitability
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import read_json, write_json
 from deepcrib.jobs import Outcome, Run
@@ -76,7 +73,10 @@ def run_league(config: Config, run: Run) -> Outcome:
             play_pairing(pairing, agents, folder, count)
         gains = ceilings(agents, named, plan, folder, bars)
     league = league_of(pairings)
-    _write(folder, league, gains, pairings)
+    if (figure := league_figure(league)) is not None:
+        save_png(figure, folder / FIGURE, dpi=110)
+    write_atomic(folder / "league.csv", standings_csv(league, gains))
+    write_atomic(folder / "pairings.csv", pairings_csv(pairings))
     title = f"{len(agents)} agents, {len(pairings)} pairings, seed {config.seed}"
     run.notes.append(f"tables with intervals, and the figure: *.csv, {FIGURE} in the run folder")
     summary = {"task": config.task, **league.to_dict(), "pairings": [pairing.to_dict() for pairing in pairings]}
@@ -87,17 +87,6 @@ def _games_limits(games_of: Any, specs: Mapping[str, Any]) -> dict[str, int]:
     """The most games of a pairing by agent: as `games_of` says, else as its member has it."""
     members = {name: MEMBERS.get(spec) for name, spec in specs.items() if isinstance(spec, str)}
     return {name: games for name, games in members.items() if games} | _limits("games_of", games_of, specs, 2, "games")
-
-
-def _deals(config: Config, agents: Mapping[str, Agent], specs: Mapping[str, Any]) -> dict[str, int]:
-    """Deals on which a best responder's gain is measured, by agent that can be answered; none where `deals` is 0."""
-    limits = _limits("deals_of", config.deals_of or {}, specs, 4, "deals")
-    if not config.deals:
-        return {}
-    check_deals(config.deals)
-    asked = {name: agent for name, agent in agents.items() if knows_probabilities(agent)}
-    most = {name: config.deals if play_policy_of(agent) is not None else ASKED_DEALS for name, agent in asked.items()}
-    return {name: min(config.deals, limits.get(name, most[name])) for name in asked}
 
 
 def _limits(option: str, given: Any, specs: Mapping[str, Any], least: int, unit: str) -> dict[str, int]:
@@ -115,29 +104,22 @@ def _limits(option: str, given: Any, specs: Mapping[str, Any], least: int, unit:
 
 def _ceiling_terms(config: Config, agents: Mapping[str, Agent], specs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """What the gain on each agent is to be measured with; where it has `hands`, networks learn from so many."""
-    plan: dict[str, dict[str, Any]] = {
-        name: {"deals": deals, "sources": source_hash(Path(exploit_file).resolve())}
-        for name, deals in _deals(config, agents, specs).items()
-    }
+    limits, plan = _limits("deals_of", config.deals_of or {}, specs, 4, "deals"), dict[str, dict[str, Any]]()
+    if config.deals:
+        check_deals(config.deals)
+        sources = source_hash(Path(exploit_file).resolve())
+        for name, agent in agents.items():
+            if knows_probabilities(agent):  # which can be answered
+                most = limits.get(name, config.deals if play_policy_of(agent) is not None else ASKED_DEALS)
+                plan[name] = {"deals": min(config.deals, most), "sources": sources}
     if config.hands_of is not None:
         from deepcrib.jobs import learned_response as learned
 
-        own = {
-            "deals": learned.DEALS,
-            "device": config.device,
-            "sources": source_hash(Path(learned.__file__).resolve()),
-        }
+        sources = source_hash(Path(learned.__file__).resolve())
+        own = {"deals": learned.DEALS, "device": config.device, "sources": sources}
         hands = _limits("hands_of", config.hands_of, specs, learned.LEAST_HANDS, "hands")
         plan |= {name: {"hands": number, **own} for name, number in hands.items()}
     return {name: {**own, "seed": config.seed, "agent": identity(specs[name])} for name, own in plan.items()}
-
-
-def _learned(name: str, agent: Agent, spec: Any, terms: Mapping[str, Any], folder: Path, bars: Bars) -> Exploitability:
-    """What networks gain on an agent that learn to beat it; they stay in the league's folder."""
-    from deepcrib.jobs.learned_response import learned_response, make_responder
-
-    learner = make_responder(spec, terms["hands"], terms["seed"], terms["device"])
-    return learned_response(learner, agent, terms["deals"], folder / RESPONSES / file_name(name), bars)
 
 
 def ceilings(
@@ -160,7 +142,11 @@ def ceilings(
             count(terms["deals"])
             continue
         if "hands" in terms:
-            measured = _learned(name, agents[name], specs[name], terms, folder, bars)
+            from deepcrib.jobs.learned_response import learned_response, make_responder
+
+            learner = make_responder(specs[name], terms["hands"], terms["seed"], terms["device"])
+            place = folder / RESPONSES / file_name(name)
+            measured = learned_response(learner, agents[name], terms["deals"], place, bars)
             count(terms["deals"])
         else:
             measured = exploit(agents[name], terms["deals"], terms["seed"], progress=count)
@@ -168,11 +154,3 @@ def ceilings(
         known[name] = Ceiling(terms, {r: (g.gain, g.ci_low, g.ci_high) for r, g in roles.items()})
         write_json(path, msgspec.to_builtins(known))
     return {name: known[name] for name in plan}
-
-
-def _write(folder: Path, league: League, gains: Ceilings, pairings: Sequence[Pairing]) -> None:
-    figure = league_figure(league)
-    if figure is not None:
-        save_png(figure, folder / FIGURE, dpi=110)
-    write_atomic(folder / "league.csv", standings_csv(league, gains))
-    write_atomic(folder / "pairings.csv", pairings_csv(pairings))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict
 from functools import partial
@@ -71,7 +71,9 @@ def _train_and_measure(config: Config, run: Run, learner: Learner, opponents: Ma
         say(f"tensorboard --logdir {quote(place)} (tab Custom Scalars)")
     others = unread(config.learner.name)
     options = {part: value for part, value in asdict(config).items() if part not in others}
-    write_table = partial(write_options, run.folder.path, options, _varied(run))
+    searched = [word for word in run.folder.overrides if word not in sys.argv]  # others are the same in a whole sweep
+    varied = run.folder.varied or searched or run.folder.overrides or sys.argv[1:]  # what sets this run apart
+    write_table = partial(write_options, run.folder.path, options, varied)
     write_table([f"{FINAL}{opponent}/{tag}" for opponent in opponents for tag in FINAL_METRICS] + [f"{FINAL}hours"])
     match = partial(evaluate, dealing=config.rules.name, device=config.device)
     with closing(summary_writer(run.folder.path, next_event(learner) if run.resuming else None)) as writer:
@@ -93,12 +95,6 @@ def _train_and_measure(config: Config, run: Run, learner: Learner, opponents: Ma
     metrics = final_metrics(finals.matches, finals.own, learner.seconds)
     write_table(metrics, metrics, learner.steps_done)
     return Outcome(finals.summary(), finals.tables(f"{learner.description()}, {learner.seconds:,.0f} s"))
-
-
-def _varied(run: Run) -> Sequence[str]:
-    """Overrides that set this run apart: those that vary within its sweep, else all of them."""
-    searched = [word for word in run.folder.overrides if word not in sys.argv]  # others are the same in the whole sweep
-    return run.folder.varied or searched or run.folder.overrides or sys.argv[1:]
 
 
 def _progress(run: Run, learner: Learner, bars: Bars) -> Callable[[int, Mapping[str, float]], None]:

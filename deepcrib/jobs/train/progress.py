@@ -17,11 +17,8 @@ class Lines:
     left is reckoned from all steps of this process; what comes before its first one is not counted. The bar has the
     latest loss and win rate, of several networks and opponents of the first, to fit into 80 columns.
 
-    Args:
-        done, total, unit: the steps at the start, those of the whole training, and what they are.
-        clock: seconds that pass.
-        say: takes a line.
-        bars: which draw one more, of the training, there at once; None: none.
+    done, total, unit: the steps at the start, those of the whole training, and what they are. bars: they draw one more,
+    of the training, there at once.
     """
 
     def __init__(
