@@ -23,11 +23,7 @@ OUTSIDE = 20  # points beyond the true values from which a prediction is drawn a
 
 
 def predicted_against_true(
-    predicted: np.ndarray,
-    true: np.ndarray,
-    title: str = "Predicted against true value",
-    truth: str = "true value",
-    cell: float = CELL,
+    predicted: np.ndarray, true: np.ndarray, title: str = "", truth: str = "true value", cell: float = CELL
 ) -> Figure | None:
     """Figures 5 and 6 of Bélanger et al. 2019: density of the predictions at each true value, and their mean.
 

@@ -168,14 +168,8 @@ def _choice(agent: Any, observation: DiscardObservation, totals: NDArray[np.floa
         values = tuple(value if np.isfinite(value) else None for value in agent.discard_values(observation)[0].tolist())
     with suppress(AgentError):  # it, or the agent that it leaves its discards to, knows none
         probabilities = tuple(require_probabilities(agent).discard_probabilities(observation)[0].tolist())
-    return AgentChoice(
-        action=action,
-        place=1 + int((totals > totals[action] + _SAME).sum()),
-        gives_up=float(totals.max() - totals[action]),
-        probabilities=probabilities,
-        values=values,
-        unit=unit,
-    )
+    place, gives_up = 1 + int((totals > totals[action] + _SAME).sum()), float(totals.max() - totals[action])
+    return AgentChoice(action, place, gives_up, probabilities, values, unit)
 
 
 _DISCARDS_NOTE = (
@@ -214,13 +208,12 @@ def hand_tables(values: HandValues) -> tuple[Table, Table]:
         "discards": lambda _, choice: values.discards[choice.action].discard,
         "place\nof 15": "{1.place}",
         "gives\nup": "{1.gives_up:.2f}",
-        "chance": lambda _, choice: _chance(choice),
+        "chance": lambda _, one: NONE if one.probabilities is None else f"{100 * one.probabilities[one.action]:.0f}%",
         "its value": lambda _, choice: _value(choice),
     }
     second = table_of(f"what each agent discards as {values.role}", values.agents.items(), agents)
-    known = _DISCARDS_NOTE.format(values.opponent, values.opponent, whose=_WHOSE[values.role])
-    for table, note in ((first, known), (second, _AGENTS_NOTE)):
-        table.caption, table.caption_justify, table.caption_style = note, "left", "dim"
+    first.caption = _DISCARDS_NOTE.format(values.opponent, values.opponent, whose=_WHOSE[values.role])
+    second.caption = _AGENTS_NOTE
     return first, second
 
 
@@ -237,7 +230,7 @@ def starters_table(values: HandValues, hand: Sequence[int], responder: BestRespo
     rows.append(("mean", *(f"{values.discards[action].total:.2f}" for action in best)))
     names = ("starter", *(values.discards[action].discard for action in best))
     table = plain_table(f"{values.hand} as {values.role}: total by starter", names, rows)
-    table.caption, table.caption_justify, table.caption_style = _STARTERS_NOTE, "left", "dim"
+    table.caption = _STARTERS_NOTE
     return table
 
 
@@ -266,10 +259,6 @@ def starter_values(hand: Sequence[int], is_dealer: bool, responder: BestResponse
             crib = sums[rank] / weights[:, rank].sum() + suits
             found[action, rank] = own + (crib if is_dealer else -crib)
     return found
-
-
-def _chance(choice: AgentChoice) -> str:
-    return NONE if choice.probabilities is None else f"{100 * choice.probabilities[choice.action]:.0f}%"
 
 
 def _value(choice: AgentChoice) -> str:

@@ -20,6 +20,7 @@ from deepcrib.records.events import CHOICES
 from deepcrib.records.replay import ROW
 
 ME, OTHER = 0, 1
+Cards = Sequence[int]
 
 
 def recorded_position(path: Path, line: int) -> DiscardObservation | PlayObservation:
@@ -33,13 +34,7 @@ def recorded_position(path: Path, line: int) -> DiscardObservation | PlayObserva
 
 
 def play_position(
-    hand: Sequence[int],
-    thrown: Sequence[int],
-    starter: int,
-    history: Sequence[int],
-    is_dealer: bool,
-    score: tuple[int, int],
-    seed: int,
+    hand: Cards, thrown: Cards, starter: int, history: Cards, is_dealer: bool, score: tuple[int, int], seed: int
 ) -> PlayObservation:
     """What a player sees whose turn it is; all cards as ids.
 
@@ -67,9 +62,7 @@ def play_position(
     return replace(games.play_observation(ROW), scores=np.array([score], dtype=np.int8))
 
 
-def _possible_hand(
-    kept: Sequence[int], history: Sequence[int], pool: Sequence[int], is_dealer: bool, seen: Sequence[int]
-) -> list[int]:
+def _possible_hand(kept: Cards, history: Cards, pool: Cards, is_dealer: bool, seen: Cards) -> list[int]:
     """Four cards of a pool with which the opponent may have played as it did: which ones cannot be seen."""
     cards = np.full(2 * HAND_SIZE, NO_CARD, dtype=np.int8)
     cards[: len(history)] = history[: 2 * HAND_SIZE]

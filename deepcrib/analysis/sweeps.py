@@ -16,10 +16,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from deepcrib.analysis.report.statistics import over_seeds
-from deepcrib.analysis.tables import percent
+from deepcrib.analysis.tables import percent, plain_table
 from deepcrib.errors import RunError
 from deepcrib.files import csv_text, runs, write_atomic
+from deepcrib.intervals import over_seeds
 
 SWEEP_JSON, SWEEP_CSV = "sweep.json", "sweep.csv"
 SEEDS = ("seed", "evaluation.seed")
@@ -60,8 +60,7 @@ def read_run(folder: Path) -> SweptRun:
     """What a folder says about its run."""
     environment, error = (runs.read_json(folder / name) for name in (runs.ENVIRONMENT, runs.ERROR))
     begun, summary = (folder / runs.CONFIG).is_file(), runs.read_json(folder / runs.SUMMARY)
-    states = ((bool(summary), DONE), (bool(error), FAILED), (begun, UNFINISHED), (True, ABSENT))
-    state = next(name for holds, name in states if holds)
+    state = DONE if summary else FAILED if error else UNFINISHED if begun else ABSENT
     told = next((words for words in (environment.get("overrides"), error.get("overrides")) if words), ())
     overrides = tuple(map(str, told)) if isinstance(told, list) else ()
     if state == DONE:
@@ -156,8 +155,7 @@ def means_over_seeds(rows: Iterable[SweptRun]) -> list[SweptRun]:
         summary: dict[str, Any] = {}
         for name in set.intersection(*map(set, matches)) if len(group) > 1 else ():
             games = min(int(match[name].get("games") or 0) for match in matches)
-            mean = over_seeds([match[name]["win_rate"] for match in matches], games)
-            summary[name] = dict(zip(_WIN_RATE, mean, strict=True))
+            summary[name] = over_seeds([match[name]["win_rate"] for match in matches], games).named("win_rate", "ci")
         if summary:
             summary |= summary.pop("", {})
             seconds = sum(run.seconds or 0.0 for run in group) / len(group)
@@ -166,12 +164,12 @@ def means_over_seeds(rows: Iterable[SweptRun]) -> list[SweptRun]:
 
 
 def _table(title: str, columns: Sequence[tuple[str, Sequence[str]]], show_lines: bool = False) -> Table:
-    style = box.HEAVY_HEAD if show_lines else box.SIMPLE_HEAD
-    table = Table(title=title, title_justify="left", title_style="bold", box=style, show_lines=show_lines)
-    for head, _ in columns:
-        table.add_column(escape(head), justify="right" if head == "s" else "left", overflow="fold")
-    for cells in zip(*(cells for _, cells in columns), strict=True):
-        table.add_row(*map(escape, cells))
+    """Of text; the last column holds numbers."""
+    heads, cells = zip(*columns, strict=True)
+    rows = [[*map(escape, row)] for row in zip(*cells, strict=True)]
+    table = plain_table(title, [*map(escape, heads)], rows, prose=True)
+    table.box, table.show_lines = box.HEAVY_HEAD if show_lines else box.SIMPLE_HEAD, show_lines
+    table.columns[-1].justify = "right"
     return table
 
 
@@ -210,8 +208,8 @@ def win_rates(summary: Mapping[str, Any]) -> list[str]:
 
 def _rates(summary: Mapping[str, Any]) -> dict[str, str]:
     """Win rates as text by `against NAME`; by nothing where the summary itself is one."""
-    rates = {name: percent(*(float(match[key]) for key in _WIN_RATE)) for name, match in _matches(summary).items()}
-    return {name and f"against {name}": rate for name, rate in rates.items()}
+    found = _matches(summary).items()
+    return {name and f"against {name}": percent(*(float(match[key]) for key in _WIN_RATE)) for name, match in found}
 
 
 def _matches(summary: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from deepcrib.evaluation.evaluate import ROLES
+from deepcrib.evaluation.evaluate import ROLES, Evaluation
 from deepcrib.game.rules import KINDS
 
 if TYPE_CHECKING:
-    from deepcrib.evaluation.evaluate import Evaluation
     from deepcrib.evaluation.hands import HandPairs, HandsWon
     from deepcrib.evaluation.league.tournament import Series, Standing
     from deepcrib.evaluation.metrics import Exploitability
@@ -25,17 +24,14 @@ NONE = "-"
 
 def percent(share: float, low: float | None, high: float | None, *, suffix: str = "%", sign: str = "") -> str:
     """`53.5% [53.2, 53.8]`: a share with its 95% interval, or alone where there is none."""
-    shown = f"{100 * share:{sign}.1f}{suffix}"
-    if low is None or high is None or math.isnan(low):
-        return shown
-    return f"{shown} [{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"
+    low, high = (None if end is None else 100 * end for end in (low, high))
+    return bounds(100 * share, low, high, f"{sign}.1f", suffix)
 
 
-def bounds(estimate: float, low: float | None, high: float | None, form: str = "+.2f") -> str:
+def bounds(estimate: float, low: float | None, high: float | None, form: str = "+.2f", unit: str = "") -> str:
     """`+0.12 [-0.03, +0.27]`: an estimate with its interval, or alone where there is none."""
-    if low is None or high is None or math.isnan(low):
-        return f"{estimate:{form}}"
-    return f"{estimate:{form}} [{low:{form}}, {high:{form}}]"
+    shown = f"{estimate:{form}}{unit}"
+    return shown if low is None or high is None or math.isnan(low) else f"{shown} [{low:{form}}, {high:{form}}]"
 
 
 def win_rate(found: Any) -> str:
@@ -48,7 +44,7 @@ def plain_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
     Cells wrap where the screen is narrow.
     """
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(title=title, title_justify="left", title_style="bold", caption_justify="left", caption_style="dim")
     for index, column in enumerate(columns):
         table.add_column(column, justify="right" if index and not prose else "left", overflow="fold")
     for row in rows:
@@ -122,9 +118,10 @@ def audit_table(title: str, found: Audit) -> Table:
 
 def worst_table(title: str, decisions: Sequence[Decision]) -> Table:
     """Decisions with their cards, by the number of the hand; in parentheses own minus opponent's points from there."""
+    chance: dict[str, Cell] = {"win%\nlost": lambda decision: f"{100 * (decision.chance_lost or 0.0):.1f}"}
     columns: dict[str, Cell] = {
         "points\nlost": "{0.regret:.2f}",
-        **({} if any(one.chance_lost is None for one in decisions) else {"win%\nlost": _chance_lost}),
+        **({} if any(one.chance_lost is None for one in decisions) else chance),
         "hand": lambda decision: f"{decision.hand + 1}",
         "decision": "{0.kind}, {0.role}",
         "cards": "{0.cards}",
@@ -133,10 +130,6 @@ def worst_table(title: str, decisions: Sequence[Decision]) -> Table:
         "best": "{0.best}",
     }
     return table_of(title, decisions, columns, prose=True)
-
-
-def _chance_lost(decision: Decision) -> str:
-    return f"{100 * (decision.chance_lost or 0.0):.1f}"
 
 
 def match_table(title: str, evaluation: Evaluation) -> Table:

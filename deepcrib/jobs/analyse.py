@@ -123,7 +123,7 @@ def _play(
     score = f"{seen.scores[0, seen.seat[0]]}-{seen.scores[0, 1 - seen.seat[0]]}"
     title = f"{format_cards(seen.hand[0])} as {ROLES[int(seen.is_dealer[0])]} at {score}, {seen_of(seen, 0)}"
     table = plain_table(title, heads, rows)
-    table.caption, table.caption_justify, table.caption_style = _PLAY_NOTE.format(best.to.name), "left", "dim"
+    table.caption = _PLAY_NOTE.format(best.to.name)
     values = {name: found and dict(zip(cards, found, strict=True)) for name, found in hint.values.items()}
     choices = {name: [cards[hint.slots.index(slot)] for slot in slots] for name, slots in hint.choices.items()}
     summary = {"position": title, "seed": config.seed, "opponent": best.to.name, "values": values, "choices": choices}

@@ -14,9 +14,9 @@ import yaml
 
 from deepcrib.analysis.report.result import usual_opponent
 from deepcrib.analysis.report.runs import SETUP, load_runs, repeated, with_setups
-from deepcrib.analysis.report.statistics import over_seeds, welch
 from deepcrib.cli import main
 from deepcrib.errors import RunError
+from deepcrib.intervals import over_seeds, welch
 from deepcrib.jobs import report as report_job
 from deepcrib.training.progress import PROGRESS_FILE, ProgressFile
 from tests.support.commands import report

@@ -10,9 +10,8 @@ import pandas as pd
 
 from deepcrib.analysis.report.page import Page, table
 from deepcrib.analysis.report.runs import FINISHED, NETWORK, SETUP, final_match, read_metrics, trained_seconds
-from deepcrib.analysis.report.statistics import newcombe, over_seeds, welch
 from deepcrib.analysis.tables import bounds, percent
-from deepcrib.intervals import Interval, wilson
+from deepcrib.intervals import Interval, newcombe, over_seeds, welch, wilson
 
 USUAL = "deterministic"
 WELCH, NEWCOMBE = "Welch's t over seeds", "Newcombe over games"

@@ -20,10 +20,9 @@ from deepcrib.analysis.report.runs import (
     repeated,
     with_setups,
 )
-from deepcrib.analysis.report.statistics import over_seeds
 from deepcrib.analysis.tables import NONE, percent
 from deepcrib.files.runs import starts
-from deepcrib.intervals import Interval, wilson
+from deepcrib.intervals import Interval, over_seeds, wilson
 
 MOST_COLUMNS = 8  # setups with a column each in the table of options
 
@@ -54,11 +53,10 @@ def _curves(trained: pd.DataFrame, opponent: str, page: Page) -> list[str]:
     for name, rates in curves.items():
         runs = trained.loc[rates.columns]
         games = int(runs["evaluation.games"].iloc[0]) if "evaluation.games" in runs else 0
-        row: dict[str, str | None] = {"setup": name}
-        for step in steps:
-            row[f"step {step}"] = percent(*_rate(rates.loc[step], games)) if step in rates.index else None
-        row["seeds x games each"] = f"{len(runs)} x {games:,}"
-        rows.append(row | {"command": page.command(runs.commands)})
+        shown = {step: percent(*_rate(rates.loc[step], games)) for step in steps if step in rates.index}
+        columns = {f"step {step}": shown.get(step) for step in steps}
+        seeds = {"seeds x games each": f"{len(runs)} x {games:,}", "command": page.command(runs.commands)}
+        rows.append({"setup": name, **columns, **seeds})
     lines = {_plain(name): (rates.index.to_list(), 100 * rates.T.to_numpy()) for name, rates in curves.items()}
     network = trained[NETWORK].iloc[0]
     figure = lines_with_bands(
