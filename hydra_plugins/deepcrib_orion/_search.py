@@ -25,7 +25,7 @@ from deepcrib.files.trust import trusting
 from deepcrib.intervals import Z
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
-from deepcrib.jobs.hydra.checks import checked_options
+from deepcrib.jobs.hydra.resume import checked_options
 from deepcrib.jobs.hydra.schema import is_group, option_type, parse, register_schema
 from deepcrib.jobs.shared.console import console, error_line, show_line
 from deepcrib.options import problems

@@ -99,7 +99,10 @@ def parameter(override: Override, kinds: Mapping[str, Any]) -> Parameter:
         return _interval(word, key, sweep, kinds.get(key, Any))
     if not isinstance(sweep, RangeSweep | ChoiceSweep):
         raise OptionError(f"{word}: expected {SYNTAX}")
-    values = list(sweep.range()) if isinstance(sweep, RangeSweep) else [_label(value) for value in sweep.list]
+    if isinstance(sweep, RangeSweep):
+        values = list(sweep.range())
+    else:  # numbers as they are, anything else as its text
+        values = [value if is_number(value) else Override._get_value_element_as_str(value) for value in sweep.list]
     if len(set(values)) != len(values) or not values:
         raise OptionError(f"{word}: expected different values")
     return Parameter(key, "choice", choices=tuple(values))
@@ -121,9 +124,3 @@ def _interval(word: str, key: str, sweep: IntervalSweep, kind: Any) -> Parameter
         if not holds:
             raise OptionError(f"{word}: {problem}")
     return Parameter(key, scale, (low, high), whole=whole)
-
-
-def _label(value: Any) -> Any:
-    """A choice: a number as it is, anything else as its text."""
-    is_plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_plain else Override._get_value_element_as_str(value)

@@ -10,7 +10,7 @@ from hydra import compose, initialize_config_dir
 
 from deepcrib.files import runs
 from deepcrib.jobs import JOBS
-from deepcrib.jobs.hydra.checks import checked_options
+from deepcrib.jobs.hydra.resume import checked_options
 from deepcrib.jobs.hydra.schema import choices, parse, register_schema
 
 FORMER = {"oconnor2000_20": "oconnor2000/hidden_20", "oconnor2000_40": "oconnor2000/hidden_40"}

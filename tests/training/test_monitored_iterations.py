@@ -13,8 +13,7 @@ from deepcrib.cli import main
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.game.randomness import FINAL_MATCHES, derive
-from deepcrib.jobs.hydra.checks import check_values
-from deepcrib.jobs.hydra.schema import parse
+from deepcrib.jobs.hydra.schema import check_values, parse
 from deepcrib.jobs.train.config import Config
 from deepcrib.learners.replay.monitoring import FIGURES, draws_at
 from deepcrib.learners.replay.options import ReplayOptions

@@ -19,8 +19,8 @@ from deepcrib.cli import main
 from deepcrib.errors import UserError
 from deepcrib.files.weights import CheckpointError
 from deepcrib.jobs import JOBS
-from deepcrib.jobs.hydra.checks import checked_options
 from deepcrib.jobs.hydra.help import default_config
+from deepcrib.jobs.hydra.resume import checked_options
 from deepcrib.jobs.hydra.schema import register_schema
 from deepcrib.learners.registry import make_learner
 from deepcrib.networks.checkpoints import STATE_FORMAT, load_state, save_state

@@ -30,10 +30,8 @@ from deepcrib.errors import FailureError, MissingExtraError, OptionError, RunErr
 from deepcrib.files import runs
 from deepcrib.files.trust import require_no_way_out, trusting
 from deepcrib.jobs import JOBS, Job, Run
-from deepcrib.jobs.hydra import sweep_runs, sweeps
-from deepcrib.jobs.hydra.checks import checked_options
+from deepcrib.jobs.hydra import resume, sweep_runs, sweeps
 from deepcrib.jobs.hydra.help import print_job
-from deepcrib.jobs.hydra.resume import config_text, is_same, require_same_options, resumed_config, split_resume
 from deepcrib.jobs.hydra.schema import check_overrides, parse, problem_line, quoted, register_schema
 from deepcrib.jobs.shared.console import LOG, error_line, say, short_path, show_line
 
@@ -141,7 +139,7 @@ def _unreadable(error: Exception, folder: str | None) -> str:
 def _prepare(job: Job, overrides: Sequence[str], flags: Namespace) -> tuple[Task, list[str]]:
     """The task and Hydra's overrides; wrong calls that Hydra would word worse, or allow, end here."""
     schema, folders = register_schema(job), _folders(flags)
-    path, words = split_resume(overrides) if job.resumable else (None, list(overrides))
+    path, words = resume.split_resume(overrides) if job.resumable else (None, list(overrides))
     parsed = parse(words)
     for override in parsed:
         if override.key_or_group == "hydra/launcher" and not override.is_sweep_override():
@@ -153,7 +151,7 @@ def _prepare(job: Job, overrides: Sequence[str], flags: Namespace) -> tuple[Task
         raise OptionError(f"resume={path}: one run at a time can be resumed, without -m")
     if flags.cfg:
         raise OptionError(f"resume={path}: a resumed run's options are in {path}/{runs.CONFIG}, without --cfg")
-    config = resumed_config(path, words, schema, folders)
+    config = resume.resumed_config(path, words, schema, folders)
     return Task(job.name, config, words), [f"hydra.run.dir={quoted(config.resume)}"]
 
 
@@ -251,7 +249,7 @@ def _run_or_report(job: Job, composed: DictConfig, folder: runs.RunFolder, label
         with sweep_runs.held(folder.path):
             before = read_run(folder.path)
             if before.begun:
-                require_same_options(folder.path, composed, schema)
+                resume.require_same_options(folder.path, composed, schema)
             (folder.path / runs.REFUSED).unlink(missing_ok=True)
             if before.state == DONE:
                 show_line(f"{label}is done, skipped")
@@ -282,11 +280,11 @@ def execute(
     words: the overrides of this call. begun: whether the folder holds an unfinished run with the same options, or one
     to be resumed. saved: the file that all options but those of this call come from; None: all are this call's.
     """
-    options = checked_options(config, parse(words), saved)
-    if begun and folder.finished and not job.repeats and is_same(folder.path, config, register_schema(job)):
+    options = resume.checked_options(config, parse(words), saved)
+    if begun and folder.finished and not job.repeats and resume.is_same(folder.path, config, register_schema(job)):
         show_line(f"the run in {short_path(folder.path)} is finished; with more steps, as an option, it goes on")
         return runs.read_json(folder.path / runs.SUMMARY)
-    start = partial(folder.resume if begun else folder.start, config_text(config))
+    start = partial(folder.resume if begun else folder.start, resume.config_text(config))
     alone, terminal = sweep_runs.is_sequential(), sys.stdout.isatty()
     run = Run(folder, start, begun and job.resumable, alone and terminal, alone and not terminal)
     if alone:

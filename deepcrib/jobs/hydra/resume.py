@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hydra.core.override_parser.types import OverrideType
+from hydra.core.override_parser.types import Override, OverrideType
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
@@ -27,8 +27,7 @@ from deepcrib.agents.specs.travel import needs_trust, spec_of_file
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.files.runs import CONFIG, flat
 from deepcrib.files.trust import FromFile, is_trusting, plain_of_file, require_no_way_out, require_small_yaml, trusting
-from deepcrib.jobs.hydra.own_learner import options_of
-from deepcrib.jobs.hydra.schema import is_group, option_type, parse, variants_of
+from deepcrib.jobs.hydra.schema import check_names, check_values, is_group, option_type, options_of, parse, variants_of
 from deepcrib.jobs.shared.console import short_path
 from deepcrib.plugins import is_place
 
@@ -86,6 +85,19 @@ def require_same_options(folder: Path, config: DictConfig, schema: type) -> None
         found = f"{other}={saved[other]}, not {ours[other]}" if other in saved else f"no option {other}"
         advice = "name another folder with hydra.sweep.dir=FOLDER, or remove this one"
         raise RefusedError(f"its folder {folder} holds a run with {found}: {advice}")
+
+
+def checked_options(config: DictConfig, overrides: Sequence[Override], saved: Path | None = None) -> Any:
+    """A composed config as plain objects. Raises OptionError for the first option that the job would refuse.
+
+    saved: the run's file that all but the overrides comes from, whose specs are held against what a file may say.
+    """
+    check_names(config)
+    options = OmegaConf.to_object(config)
+    if saved:  # first: a check imports what is named
+        take_specs(options, saved, {override.key_or_group for override in overrides})
+    check_values(options, overrides)
+    return options
 
 
 def is_same(folder: Path, config: DictConfig, schema: type) -> bool:

@@ -18,20 +18,25 @@ from errno import EACCES, EDQUOT, EEXIST, EISDIR, ENAMETOOLONG, ENOSPC, ENOTDIR,
 from pathlib import Path
 from typing import Any
 
+from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
+from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.core.plugins import Plugins
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from hydra.plugins.config_source import ConfigResult, ConfigSource
+from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig, OmegaConf, errors
 
 from deepcrib.errors import FailureError, OptionError, UserError, did_you_mean
 from deepcrib.jobs import Job
-from deepcrib.jobs.hydra.own_learner import GROUP, LearnerPath, LearnerSource, options_of
+from deepcrib.options import problems
 from deepcrib.plugins import is_place
 
 VARIANTS = "variants"
 SCHEMA_SUFFIX = "_schema"
+GROUP = "learner"
 _EXPECTED: dict[Any, str] = {
     **{int: "a whole number", float: "a number", bool: "true or false", str: "text", list: "a list"},
     **{Any: "a value", type(None): "null"},
@@ -43,11 +48,6 @@ _TOO_LARGE = (
 """What NumPy, PyTorch and Python say of sizes that nothing can have."""
 _ABSENT = (errors.ConfigKeyError, errors.ConfigAttributeError)
 _FOLDER_ERRORS = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENOTDIR, EISDIR, EEXIST, ENAMETOOLONG}
-
-
-def field_types(kind: Any) -> dict[str, Any]:
-    """The type of each field of a dataclass, whose annotations are text until they are asked for."""
-    return typing.get_type_hints(kind)
 
 
 def variants_of(schema: type) -> dict[str, Mapping[str, type]]:
@@ -67,6 +67,61 @@ def register_schema(job: Job) -> type:
         for plugin in (LearnerSource, LearnerPath):
             Plugins.instance().register(plugin)
     return schema
+
+
+# --- a learner from outside the package: for Hydra, a choice of the group `learner` -------------------------------
+
+
+def options_of(place: str) -> type:
+    """The class of a learner's options, `module:Class` of the learner. Raises OptionError."""
+    from deepcrib.learners.registry import find_learner  # which other jobs need not wait for
+
+    return find_learner(place).options
+
+
+class LearnerSource(ConfigSource):
+    """Configs of the group by the names of code, which hold the defaults of its options."""
+
+    @staticmethod
+    def scheme() -> str:
+        """What a search path begins with."""
+        return GROUP
+
+    def load_config(self, config_path: str) -> ConfigResult:
+        """The options of a learner."""
+        place = _place(config_path)
+        config = OmegaConf.structured(options_of(place))
+        config.name = place
+        return ConfigResult(self.provider, self.full_path(), config, {"package": None})
+
+    def is_config(self, config_path: str) -> bool:
+        """Whether it is of the group, and names code."""
+        return is_place(_place(config_path))
+
+    def is_group(self, config_path: str) -> bool:
+        """The group itself is a folder of `conf/`."""
+        return False
+
+    def available(self) -> bool:
+        """Always."""
+        return True
+
+    def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
+        """None: code is not searched for."""
+        return []
+
+
+class LearnerPath(SearchPathPlugin):
+    """Puts them behind the files of `conf/`."""
+
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        """Called by Hydra when it begins."""
+        search_path.append("deepcrib", f"{GROUP}://")
+
+
+def _place(config_path: str) -> str:
+    group, _, name = config_path.strip("/").partition("/")
+    return name.removesuffix(".yaml") if group == GROUP else ""
 
 
 # --- overrides --------------------------------------------------------------------------------------------------
@@ -130,13 +185,25 @@ def choices(group: str, folders: Sequence[Path]) -> list[str]:
 def check_names(config: DictConfig) -> None:
     """Refuse a config with an option that its class does not have, as `+learner.lrr=1` makes one."""
     holder = OmegaConf.get_type(config)
-    known: Collection[Any] = field_types(holder) if is_dataclass(holder) else set(config)
+    known: Collection[Any] = typing.get_type_hints(holder) if is_dataclass(holder) else set(config)
     for name in config:
         if name not in known:
             raise OptionError(_unknown(config._get_full_key(name), holder))
         node = config._get_node(name)
         if isinstance(node, DictConfig) and not node._is_none() and not node._is_missing():
             check_names(node)
+
+
+def check_values(options: Any, overrides: Sequence[Override] = ()) -> None:
+    """Refuse the first option, nested ones included, that is out of its range, or contradicts another one.
+
+    A job's `Config` says in `contradictions` what does not go together: lines, given the overrides by their names.
+    """
+    for line in problems(options):
+        raise OptionError(line)
+    if hasattr(options, "contradictions"):
+        for line in options.contradictions({item.key_or_group: str(item.input_line) for item in overrides}):
+            raise OptionError(line)
 
 
 def option_type(config: DictConfig, key: str) -> Any:
@@ -146,10 +213,10 @@ def option_type(config: DictConfig, key: str) -> Any:
     for name in key.split("."):
         if not is_dataclass(holder):  # within an agent's spec, say
             return Any
-        if name not in field_types(holder):
+        if name not in typing.get_type_hints(holder):
             raise OptionError(_unknown(".".join([*walked, name]), holder))
         walked.append(name)
-        kind = field_types(holder)[name]
+        kind = typing.get_type_hints(holder)[name]
         holder = OmegaConf.get_type(config, ".".join(walked)) if is_dataclass(kind) else kind
     return holder
 
@@ -168,7 +235,7 @@ def parts_of(kind: Any) -> tuple[Any, ...]:
 def _unknown(key: str, holder: Any) -> str:
     """About the dotted key of an option that its holder, a class of options, does not have."""
     parent, dot, name = key.rpartition(".")
-    known = list(field_types(holder))
+    known = list(typing.get_type_hints(holder))
     near = did_you_mean(name, known).replace("mean ", f"mean {parent}{dot}")
     return f"unknown option {key}: {near}expected one of {', '.join(known)}"
 
@@ -212,7 +279,7 @@ def _hydra_line(error: BaseException) -> str:
 def _option_line(error: errors.OmegaConfBaseException) -> str:
     """About the option that an error of OmegaConf's names."""
     key, holder = str(error.full_key), error.object_type
-    kinds = field_types(holder) if is_dataclass(holder) else {}
+    kinds = typing.get_type_hints(holder) if is_dataclass(holder) else {}
     if isinstance(error, errors.MissingMandatoryValue):
         return f"option {key} is missing: expected {key}=VALUE"
     if isinstance(error, _ABSENT) and kinds and error.key not in kinds:
