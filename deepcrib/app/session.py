@@ -155,7 +155,7 @@ class Session:
 
     def _news(self) -> list[Event]:
         """What has happened since, recorded."""
-        happened = events_of(self.game)
+        happened = list(events_of(self.game))
         news, self._told = happened[self._told :], len(happened)
         self._record(news)
         return news

@@ -6,12 +6,11 @@ The play alone is that of random four-card hands (Partida 2022, section 3): nobo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import require_players
+from deepcrib.agents import Agent, require_players
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.metrics import Metrics
 from deepcrib.exact.pegging import DEALER, PONE, deal_kept
@@ -23,9 +22,6 @@ from deepcrib.intervals import mean_interval, wilson
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 from deepcrib.matches import LOCKSTEP_GAMES, Progress, batches, play_cards, play_hand
-
-if TYPE_CHECKING:
-    from deepcrib.agents import Agent
 
 BATCH = 8192  # hands in lockstep
 
@@ -52,11 +48,8 @@ def hands_won(agent: Agent, opponent: Agent, hands: int, seed: int) -> HandsWon:
     """Play single hands, roles and seats balanced; go and last-card points count as play points."""
     if hands < 1:
         raise OptionError(f"hands={hands}: expected at least 1 hand")
-    parts = []
-    for ids in batches(hands, BATCH):
-        table, seats = _played(agent, opponent, ids, ids % 2, seed)
-        parts.append(_pegged(table, seats))
-    points = np.concatenate(parts)
+    played = (_played(agent, opponent, ids, ids % 2, seed) for ids in batches(hands, BATCH))
+    points = np.concatenate([_pegged(table, seats) for table, seats in played])
     margin = points[:, 0] - points[:, 1]
     wins, losses = int((margin > 0).sum()), int((margin < 0).sum())
     interval = wilson(wins, hands)

@@ -149,12 +149,9 @@ def baselines(games: Sequence[PlayedGame], by: str = "opponent") -> list[Baselin
 
 def _labels(players: Sequence[Player]) -> list[str]:
     """The name of each agent; where agents of several specs share it, with the spec."""
-    specs = [json.dumps(player.spec, sort_keys=True) for player in players]
-    of_name: dict[str, set[str]] = defaultdict(set)
-    for player, spec in zip(players, specs, strict=True):
-        of_name[player.name].add(spec)
-    shared = [len(of_name[player.name]) > 1 for player in players]
-    return [f"{p.name} {spec}" if both else p.name for p, spec, both in zip(players, specs, shared, strict=True)]
+    agents = [(player.name, json.dumps(player.spec, sort_keys=True)) for player in players]
+    specs = Counter(name for name, _ in set(agents))
+    return [f"{name} {spec}" if specs[name] > 1 else name for name, spec in agents]
 
 
 def _baseline(opponent: str, games: Sequence[PlayedGame]) -> Baseline:

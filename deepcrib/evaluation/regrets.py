@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.agents import Agent
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.metrics import Metrics
@@ -24,9 +25,6 @@ from deepcrib.intervals import mean_interval
 from deepcrib.matches import Progress, Recorder, batches, play_hand
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.minimax import has_choice
-
-if TYPE_CHECKING:
-    from deepcrib.agents import Agent
 
 KINDS = ("discard", "play 1", "play 2", "play 3")
 """The decisions of a hand: the discard, and the cards that one plays; the last one is never a choice."""
@@ -137,23 +135,16 @@ class Audit(Metrics):
 
 
 def audit(
-    agent: Agent,
-    opponent: Agent,
-    hands: int,
-    seed: int,
-    *,
-    worst: int = 20,
-    within: float | None = None,
-    progress: Progress | None = None,
+    agent: Agent, opponent: Agent, hands: int, seed: int, *, worst: int = 20, progress: Progress | None = None
 ) -> Audit:
     """Play single hands at 0-0, roles balanced, and price every decision of `agent` that had a choice.
 
-    `opponent` must be one that can be answered (`BestResponseAgent`, which `within` belongs to): AgentError else. With
-    the default every discard has its exact value. Raises OptionError for fewer than two hands.
+    `opponent` must be one that can be answered (`BestResponseAgent`): AgentError else. Every discard has its exact
+    value. Raises OptionError for fewer than two hands.
     """
     if hands < 2:
         raise OptionError(f"hands={hands}: expected at least 2 hands")
-    responder = BestResponseAgent(opponent, within)
+    responder = BestResponseAgent(opponent)
     decisions: list[Decision] = []
     for ids in batches(hands, _BATCH, progress):
         table = Games(ids, seed, first_dealer=(ids % 2).astype(np.int8), stop_at_121=False)

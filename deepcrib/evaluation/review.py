@@ -126,7 +126,10 @@ def review(
     `policies` does takes minutes. progress: called with the number of hands priced since its last call. Raises
     RecordError where the record breaks the rules, OptionError for another seat or more players.
     """
-    check_seat(record, seat)
+    if len(record.players) != 2:
+        raise OptionError(f"a game of {len(record.players)} players: expected one of two, which alone can be priced")
+    if seat not in (0, 1):
+        raise OptionError(f"seat={seat}: expected 0 or 1")
     responder = responder or usual_responder()
     chosen = chosen_in(record, seat)
     rollouts = usual_rollouts(responder.to)
@@ -138,14 +141,6 @@ def review(
     costliest = worst_of((decision for hand in hands for decision in hand.decisions), worst)
     beyond = recorded_beyond(record)[:, seat, MARGIN].tolist()
     return Review(record.players[seat].name, seat, responder.to.name, hands, costliest, beyond)
-
-
-def check_seat(record: GameRecord, seat: int) -> None:
-    """Refuse a game of more than two, and a seat that it does not have. Raises OptionError."""
-    if len(record.players) != 2:
-        raise OptionError(f"a game of {len(record.players)} players: expected one of two, which alone can be priced")
-    if seat not in (0, 1):
-        raise OptionError(f"seat={seat}: expected 0 or 1")
 
 
 def losses_by_kind(hands: Sequence[HandReview]) -> dict[str, Loss]:

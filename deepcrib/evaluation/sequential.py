@@ -120,16 +120,14 @@ def evaluate_until(
     means = np.empty(0)
     options: dict[str, Any] = {"duplicate": duplicate, "dealing": dealing, "measure": card_luck() if luck else None}
     stop, verdict = games // 2, UNDECIDED
-    while 2 * len(means) < games:
-        done = 2 * len(means)
+    while (done := 2 * len(means)) < games:
         first = done // 2 if duplicate else done
         part = play_match(players, _batch(done, games), seed, first_game=first, **options)
         parts.append(part)
         means = np.concatenate([means, _pair_means(part, luck)])
         if progress is not None:
             progress(len(part.winner))
-        found = first_stop(means, rule, done // 2, luck)
-        if found is not None:
+        if found := first_stop(means, rule, done // 2, luck):
             stop, verdict = found
             break
     played = MatchResult.concatenate(parts)
@@ -140,9 +138,9 @@ def evaluate_until(
     honest = replace(honest, hand_margin_low=None, hand_margin_high=None)
     if honest.luck_free is not None:
         mean, half = (column[-1] for column in free_intervals(means[:stop], rule.alpha))
-        bounds: dict[str, Any] = {"ci_low": mean - half, "ci_high": mean + half} if np.isfinite(half) else {}
-        free = replace(honest.luck_free, ci_low=None, ci_high=None, hand_margin_low=None, hand_margin_high=None)
-        honest.luck_free = replace(free, **bounds)
+        low, high = (mean - half, mean + half) if np.isfinite(half) else (None, None)
+        free: dict[str, Any] = {"ci_low": low, "ci_high": high, "hand_margin_low": None, "hand_margin_high": None}
+        honest.luck_free = replace(honest.luck_free, **free)
     return SequentialEvaluation(**vars(honest), verdict=verdict, rule=rule, max_games=games)
 
 

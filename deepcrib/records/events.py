@@ -34,15 +34,11 @@ class Event:
     line: int = field(default=0, compare=False)
 
 
-def events_of(game: Any) -> list[Event]:
+def events_of(g: Any) -> Iterator[Event]:
     """The events of the current hand of a game, a record of `Games.state`, in the order in which they happened.
 
-    While a hand goes on the list only grows, where seats discard in turn from the dealer's left (as `Turns` asks them).
+    While a hand goes on there are only more, where seats discard in turn from the dealer's left (as `Turns` asks them).
     """
-    return list(_events(game))
-
-
-def _events(g: Any) -> Iterator[Event]:
     dealer, num_players = int(g["dealer"]), len(g["scores"])
     seats = [(dealer + step) % num_players for step in range(1, num_players + 1)]
     if g["dealt"][0, 0] < 0:

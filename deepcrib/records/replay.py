@@ -69,7 +69,7 @@ def recorded_choices(
             _deal(record, turns, event, starter)
         else:
             turns.step(ROW)
-        happened = events_of(turns.games.state[0])
+        happened = list(events_of(turns.games.state[0]))
         for expected in happened[told:]:
             if not rest:
                 break  # a game that was interrupted between a choice and what follows from it

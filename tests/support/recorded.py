@@ -46,7 +46,7 @@ def played(
         else:
             told = 0 if turns.phase[0] == DEAL else told
             turns.step(ROW)
-        happened = events_of(turns.games.state[0])
+        happened = list(events_of(turns.games.state[0]))
         events += happened[told:]
         told = len(happened)
     players = [_player(spec, name if seat == person else None) for seat, spec in enumerate(specs)]

@@ -11,10 +11,11 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from deepcrib.agents import Agent
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games, pair_means, summarise
 from deepcrib.evaluation.metrics import Metrics
@@ -22,9 +23,6 @@ from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.intervals import Interval, mean_interval, wilson
 from deepcrib.matches import MatchResult, play_match
-
-if TYPE_CHECKING:
-    from deepcrib.agents import Agent
 
 
 class MatchOptions(TypedDict, total=False):
@@ -67,7 +65,7 @@ def score_match(result: MatchResult) -> MatchScore:
     """Score the games of a match of two for its first agent, A."""
     evaluation = summarise(result)
     margins: np.ndarray = result.scores[:, 0].astype(np.int64) - result.scores[:, 1]
-    mean = margin_interval(pair_means(margins, result.pair))
+    low, high = margin_interval(pair_means(margins, result.pair))[1:]
     wins = (evaluation.wins, evaluation.games - evaluation.wins)
     game_points = (evaluation.game_points, evaluation.game_points_against)
     spread = int(margins.sum())
@@ -76,12 +74,8 @@ def score_match(result: MatchResult) -> MatchScore:
         wins=wins,
         skunks=(evaluation.skunks, evaluation.skunks_against),
         game_points=game_points,
-        spread=spread,
-        spread_low=evaluation.games * mean.low,
-        spread_high=evaluation.games * mean.high,
-        spread_per_game=evaluation.margin,
-        spread_per_game_low=mean.low,
-        spread_per_game_high=mean.high,
+        **Interval(spread, evaluation.games * low, evaluation.games * high).named("spread"),
+        **Interval(evaluation.margin, low, high).named("spread_per_game"),
         win_rate=evaluation.win_rate,
         ci_low=evaluation.ci_low,
         ci_high=evaluation.ci_high,
