@@ -119,7 +119,7 @@ def _half(value: Interval | None, scale: float, form: str) -> str:
 # --- on the screen ----------------------------------------------------------------------------------------------
 
 
-def league_tables(title: str, league: League, ceilings: Ceilings | None = None) -> tuple[Table, Table]:
+def league_tables(title: str, league: League, ceilings: Ceilings) -> tuple[Table, Table]:
     """The cross table and the standings, readable on 100 columns with 20 agents.
 
     In the cross table columns are ranks, cells win rates in whole per cent; the intervals are in the files.
@@ -136,7 +136,7 @@ def league_tables(title: str, league: League, ceilings: Ceilings | None = None) 
             known.least + " / ".join(f"{known.roles[role][0]:+.2f}" if role in known.roles else NONE for role in ROLES),
         )
         for place, row in enumerate(league.rows)
-        for known in [(ceilings or {}).get(row.agent, _UNKNOWN)]
+        for known in [ceilings.get(row.agent, _UNKNOWN)]
     ]
     standings = plain_table("standings, ± 95%", (*columns, *heads), rows)
     for table in (cross, standings):
@@ -154,12 +154,11 @@ def _whole(league: League, name: str, other: str) -> str:
 # --- files ------------------------------------------------------------------------------------------------------
 
 
-def standings_csv(league: League, ceilings: Ceilings | None = None) -> str:
+def standings_csv(league: League, ceilings: Ceilings) -> str:
     """One line an agent, each figure with its bounds; empty where it is not known.
 
     ceiling_hands: from which a responder learned that gains the ceiling at least; empty where it is the best one's.
     """
-    ceilings = ceilings or {}
     figures = ("rating", "win_rate", "gain", *(f"ceiling_{role}" for role in RESPONDER))
     heads = [f"{figure}{bound}" for figure in figures for bound in ("", "_low", "_high")]
     lines: list[list[Any]] = [["rank", "agent", "games", *heads, "ceiling_hands"]]

@@ -90,12 +90,15 @@ def require_same_options(folder: Path, config: DictConfig, schema: type) -> None
 def checked_options(config: DictConfig, overrides: Sequence[Override], saved: Path | None = None) -> Any:
     """A composed config as plain objects. Raises OptionError for the first option that the job would refuse.
 
-    saved: the run's file that all but the overrides comes from, whose specs are held against what a file may say.
+    saved: the run's file that all but the overrides comes from; what it names of agents, files and code becomes a
+    person's own, or raises UntrustedError.
     """
     check_names(config)
     options = OmegaConf.to_object(config)
-    if saved:  # first: a check imports what is named
-        take_specs(options, saved, {override.key_or_group for override in overrides})
+    given = {override.key_or_group for override in overrides}  # a person's already
+    for holder, name, said, read in _named(options, saved) if saved else ():  # first: a check imports what is named
+        if said.part not in given:
+            setattr(holder, name, read(said))
     check_values(options, overrides)
     return options
 
@@ -109,16 +112,6 @@ def _flat_options(config: DictConfig) -> dict[str, Any]:
     """Options by their dotted names, without those of one call alone."""
     content: Any = OmegaConf.to_container(config, resolve=True)
     return {name: value for name, value in flat(content) if name not in OF_THE_CALL}
-
-
-def take_specs(options: Any, file: Path, given: Collection[str]) -> None:
-    """Make a person's own of what a run's `config.yaml` names: agents, files and code. Raises UntrustedError.
-
-    given: the names of the options that this call sets itself; they are a person's already.
-    """
-    for holder, name, said, read in _named(options, file):
-        if said.part not in given:
-            setattr(holder, name, read(said))
 
 
 def resume_words(options: Any, folder: Path) -> str:
