@@ -183,7 +183,7 @@ def test_functions_are_small() -> None:
 
 def test_the_package_grows_no_more() -> None:
     """Lines of package and plugins. What comes makes room for itself: the number below only falls."""
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in [*SOURCES, *PLUGINS]) <= 32_387
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in [*SOURCES, *PLUGINS]) <= 31_981
 
 
 def test_modules_are_small() -> None:
