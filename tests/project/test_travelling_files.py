@@ -471,13 +471,18 @@ def test_a_record_names_no_code_and_no_file_elsewhere(
     spec = json.loads(json.dumps(spec).replace("OUTSIDE", str(here / "outside.safetensors")))
     file = record(here / "got" / "game.jsonl", spec)
     said = f"{file}: player Bob names "
-    assert said in refused(["report", "review", f"games={file}"], capsys)
     monkeypatch.setattr(play, "has_terminal", lambda: True)
     started: list[Session] = []
     monkeypatch.setattr(play, "run_app", lambda setup: started.append(setup.start(0)))
     assert said in refused(["play", f"resume={file}", "hydra.run.dir=run"], capsys)
     assert not started and not (here / "run").exists()
     assert main(["report", "humans", f"games={file}"]) == 2  # counted by name alone: an unfinished game
+
+
+def test_a_review_makes_no_agent_of_a_record(here: Path) -> None:
+    file = record(here / "got" / "game.jsonl", "strange:Mine")
+    assert main(["report", "review", f"games={file}"]) == 0
+    assert not (here / MARK).exists()
 
 
 def test_a_record_of_one_own_goes_on(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
