@@ -18,14 +18,12 @@ from deepcrib.agents.asking import ask, require_probabilities
 from deepcrib.analysis.tables import NONE, Cell, plain_table, table_of
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.review import CHANCE, SCALE
-from deepcrib.exact.beliefs.cribs import fill_crib_means
-from deepcrib.exact.beliefs.discards import count_unseen, fill_thrown
+from deepcrib.exact.beliefs.cribs import values_by_starter
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
-from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, RANK_NAMES, RANKS, format_cards
+from deepcrib.game.cards import RANK_NAMES, format_cards
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.randomness import hash_key
-from deepcrib.game.rank_sets import NUM_RANK_PAIRS, rank_sets
-from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6, RANK_POINTS_5, show_points
+from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.rollouts import usual_responder, usual_rollouts
 
@@ -212,14 +210,14 @@ def hand_tables(values: HandValues) -> tuple[Table, Table]:
         "its value": lambda _, choice: _value(choice),
     }
     second = table_of(f"what each agent discards as {values.role}", values.agents.items(), agents)
-    first.caption = _DISCARDS_NOTE.format(values.opponent, values.opponent, whose=_WHOSE[values.role])
+    first.caption = _DISCARDS_NOTE.format(values.opponent, whose=_WHOSE[values.role])
     second.caption = _AGENTS_NOTE
     return first, second
 
 
 def starters_table(values: HandValues, hand: Sequence[int], responder: BestResponseAgent) -> Table:
     """The best five discards by the rank of the starter."""
-    worth = starter_values(hand, values.role == ROLES[1], responder)
+    worth = values_by_starter(hand, values.role == ROLES[1], responder.model)
     best = values.best_first[:_BY_STARTER]
     play = [values.discards[action].pegging for action in best]
     rows = [
@@ -232,33 +230,6 @@ def starters_table(values: HandValues, hand: Sequence[int], responder: BestRespo
     table = plain_table(f"{values.hand} as {values.role}: total by starter", names, rows)
     table.caption = _STARTERS_NOTE
     return table
-
-
-def starter_values(hand: Sequence[int], is_dealer: bool, responder: BestResponseAgent) -> NDArray[np.float64]:
-    """[15, 13] mean points of hand and crib with a starter of each rank, nan of a rank that is not left.
-
-    Ranks are exact; the crib's points of suits (nobs and flush, a tenth of a point) are their mean over all starters.
-    """
-    held, model = np.array(hand, dtype=np.int8), responder.model.arrays[0 if is_dealer else 1]
-    unseen, thrown = np.empty(NUM_RANKS, dtype=np.int64), np.zeros(NUM_RANK_PAIRS)
-    beside, cribs = np.zeros((NUM_RANK_PAIRS, NUM_RANKS)), np.empty(len(DISCARD_SLOTS_6))
-    count_unseen(held, unseen)
-    fill_thrown(held, model, thrown, beside)
-    fill_crib_means(held, model, cribs)
-    weights = thrown[:, None] * unseen - beside  # [91, 13] of the opponent's pair with a starter
-    left = [card for card in range(NUM_CARDS) if card not in hand]
-    found = np.full((len(cribs), NUM_RANKS), np.nan)
-    for action, slots in enumerate(DISCARD_SLOTS_6):
-        first, second = RANKS[held[slots]]
-        table = RANK_POINTS_5.reshape((NUM_RANKS,) * 5)[first, second]
-        sums = (weights * table[tuple(rank_sets(2).T)]).sum(axis=0)
-        suits = cribs[action] - sums.sum() / weights.sum()
-        kept = held[KEPT_SLOTS_6[action]]
-        for rank in np.flatnonzero(weights.sum(axis=0) > 0):
-            own = np.mean([show_points(kept, card, False) for card in left if RANKS[card] == rank])
-            crib = sums[rank] / weights[:, rank].sum() + suits
-            found[action, rank] = own + (crib if is_dealer else -crib)
-    return found
 
 
 def _value(choice: AgentChoice) -> str:

@@ -30,8 +30,10 @@ from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.minimax import has_choice
 from deepcrib.search.rollouts import Rollouts, usual_responder, usual_rollouts
 
-SCALE = "points: expected, own minus the opponent's, exact if the opponent chooses as {} does and the best cards follow"
-CHANCE = "win%: chance to win the game at its score, by 5,000 drawn hands of expected_value against {}"
+SCALE = (
+    "points: expected, own minus the opponent's, exact if the opponent chooses as {0} does and the best cards follow"
+)
+CHANCE = "win%: chance to win the game at its score, by 5,000 drawn hands of expected_value against {0}"
 """What hints, `analyse` and reviews show, with the name of the opponent that is assumed."""
 
 

@@ -34,12 +34,10 @@ AGENTS = ("greedy", "evolutionary", "expected_value", "expected_value_pegging", 
 """All that answer within seconds."""
 PLAYERS = (CHAMPION, CHAMPION_NETWORKS, "td_perceptron")
 """Who is asked of the play: what each card is worth to it."""
-
-
 _PLAY_NOTE = (
     f"exact: from here to the end of the play; {SCALE}. {CHANCE}. *: what a player would play; its values are in "
     "its own units, champion's in points or, near the end of a game, chances to win"
-).replace("{}", "{0}")
+)
 
 
 @dataclass

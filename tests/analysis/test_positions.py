@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from deepcrib.agents import make_agent
-from deepcrib.analysis.hand_values import hand_values, starter_values
+from deepcrib.analysis.hand_values import hand_values
 from deepcrib.analysis.positions import play_position, recorded_position
 from deepcrib.cli import main
+from deepcrib.exact.beliefs.cribs import values_by_starter
 from deepcrib.game.cards import CardError, parse_card, parse_cards
 from deepcrib.records import GameWriter, read_games, recorded_choices
 from deepcrib.records.replay import ROW
@@ -102,7 +103,7 @@ def test_values_by_starter_have_the_total_for_their_mean(is_dealer: bool) -> Non
     """And a third five makes the hand of J K 5 5 20 points, or 21 with the jack's suit."""
     hand = sorted(parse_cards(HAND))
     responder = BestResponseAgent(make_agent("expected_value"), None)
-    found, rows = starter_values(hand, is_dealer, responder), hand_values(hand, is_dealer, (0, 0), {}).discards
+    found, rows = values_by_starter(hand, is_dealer, responder.model), hand_values(hand, is_dealer, (0, 0), {}).discards
     left = np.bincount([card // 4 for card in range(52) if card not in hand], minlength=13) / 46
     means = np.array([row.hand_mean + row.crib_mean for row in rows])
     assert found @ left == pytest.approx(means, abs=0.1)  # the opponent's cards make some starters likelier

@@ -7,14 +7,16 @@ the unseen ones of its rank.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.exact.beliefs.discards import DiscardArrays, DiscardModel, count_unseen, fill_thrown
 from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS
-from deepcrib.game.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, card_set, rank_of, suit_of
-from deepcrib.game.rank_sets import NUM_RANK_PAIRS, rank_set_2
-from deepcrib.game.rules import DISCARD_SLOTS_6, RANK_POINTS_5
+from deepcrib.game.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, RANKS, card_set, rank_of, suit_of
+from deepcrib.game.rank_sets import NUM_RANK_PAIRS, rank_set_2, rank_sets
+from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6, RANK_POINTS_5, show_points
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
@@ -32,6 +34,33 @@ def expected_cribs(model: DiscardModel, hands: NDArray[np.int8], is_dealer: NDAr
     means = np.empty((len(hands), NUM_DISCARDS))
     run_rows(_fill_rows, len(hands), model.arrays, hands, is_dealer, means, piece=16)
     return np.where(is_dealer[:, None], means, -means)
+
+
+def values_by_starter(hand: Sequence[int], is_dealer: bool, model: DiscardModel) -> NDArray[np.float64]:
+    """[15, 13] mean points of hand and crib with a starter of each rank, nan of a rank that is not left.
+
+    Ranks are exact; the crib's points of suits (nobs and flush, a tenth of a point) are their mean over all starters.
+    """
+    held, arrays = np.array(hand, dtype=np.int8), model.arrays[0 if is_dealer else 1]
+    unseen, thrown = np.empty(NUM_RANKS, dtype=np.int64), np.zeros(NUM_RANK_PAIRS)
+    beside, cribs = np.zeros((NUM_RANK_PAIRS, NUM_RANKS)), np.empty(NUM_DISCARDS)
+    count_unseen(held, unseen)
+    fill_thrown(held, arrays, thrown, beside)
+    fill_crib_means(held, arrays, cribs)
+    weights = thrown[:, None] * unseen - beside  # [91, 13] of the opponent's pair with a starter
+    left = [card for card in range(NUM_CARDS) if card not in hand]
+    found = np.full((len(cribs), NUM_RANKS), np.nan)
+    for action, slots in enumerate(DISCARD_SLOTS_6):
+        first, second = RANKS[held[slots]]
+        table = RANK_POINTS_5.reshape((NUM_RANKS,) * 5)[first, second]
+        sums = (weights * table[tuple(rank_sets(2).T)]).sum(axis=0)
+        suits = cribs[action] - sums.sum() / weights.sum()
+        kept = held[KEPT_SLOTS_6[action]]
+        for rank in np.flatnonzero(weights.sum(axis=0) > 0):
+            own = np.mean([show_points(kept, card, False) for card in left if RANKS[card] == rank])
+            crib = sums[rank] / weights[:, rank].sum() + suits
+            found[action, rank] = own + (crib if is_dealer else -crib)
+    return found
 
 
 @jit

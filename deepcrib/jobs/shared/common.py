@@ -21,7 +21,10 @@ from deepcrib.kernels.workers import use_workers
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
-WIN_RATE = re.compile(r"^(?!final/)(.+)/win_rate$")  # a tag, but for those of final matches
+
+def shown_tag(tag: str) -> str:
+    """`Win_rate/greedy` for `greedy/win_rate`, but of final matches: capital letters come first in TensorBoard."""
+    return re.sub(r"^(?!final/)(.+)/win_rate$", r"Win_rate/\1", tag)
 
 
 def use_threads(threads: int) -> None:
@@ -87,10 +90,8 @@ def summary_writer(folder: Path, purge_step: int | None = None, suffix: str = ""
     from torch.utils.tensorboard import SummaryWriter  # a second to import, and not every job writes events
 
     class Writer(SummaryWriter):
-        """Win rates come first in TensorBoard, where capital letters do: `Win_rate/greedy` for `greedy/win_rate`."""
-
         def add_scalar(self, tag: str, *args: Any, **kwargs: Any) -> None:
-            super().add_scalar(WIN_RATE.sub(r"Win_rate/\1", tag), *args, **kwargs)
+            super().add_scalar(shown_tag(tag), *args, **kwargs)
 
     threading.excepthook = _unless_disk_is_full
     return Writer(str(folder), purge_step=purge_step, filename_suffix=suffix)

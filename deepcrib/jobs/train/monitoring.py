@@ -11,7 +11,7 @@ from typing import Any
 
 from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.files.runs import flat
-from deepcrib.jobs.shared.common import summary_writer
+from deepcrib.jobs.shared.common import shown_tag, summary_writer
 from deepcrib.learners.registry import learner_class
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.training.fit import MATCH_METRICS
@@ -51,8 +51,7 @@ def _matches(opponents: Iterable[str]) -> dict[str, list[Any]]:
     charts = {}
     for name in opponents:
         for title, tag in ((f"win rate against {name}", "win_rate"), (f"points a hand ahead of {name}", "hand_margin")):
-            value = f"Win_rate/{name}" if tag == "win_rate" else f"{name}/{tag}"
-            charts[title] = ["Margin", [value, f"{name}/{tag}_low", f"{name}/{tag}_high"]]
+            charts[title] = ["Margin", [shown_tag(f"{name}/{tag}{bound}") for bound in ("", "_low", "_high")]]
     return dict(reversed(charts.items()))
 
 
