@@ -386,6 +386,11 @@ def test_an_opponent_that_draws_its_cards_does_so_in_every_hand() -> None:
     """On fifty hands by fifty keys at least, the same for all choices: a seat has eight decisions at most."""
     keys: list[np.ndarray] = []
     drawing, greedy = Valued(), make_agent("greedy")
-    drawing.play = lambda o: (keys.append(o.key), greedy.play(o))[1]
+
+    def play(o: PlayObservation) -> np.ndarray:
+        keys.append(o.key)
+        return greedy.play(o)
+
+    drawing.play = play
     LookaheadAgent(Valued(), opponent=drawing, hands=50, late=121).play_values(positions(2, seed=5))
     assert 50 <= len(np.unique(np.concatenate(keys))) <= 50 * 16
