@@ -118,9 +118,10 @@ class Rollouts:
         """
         o = o.take(rows)
         drawn = np.repeat(games_seen(o), len(numbers))
+        drawn["game"] = np.tile(numbers, len(o))
         run_rows(draw_hands, len(o), o.key, weights[rows], self.hands, numbers, drawn, piece=4)
         games, slots = np.nonzero(np.repeat(tried, len(numbers), axis=0))
-        table = _table(len(games), is_late)
+        table = _table(numbers[games % len(numbers)], is_late)
         table.records[:] = drawn[games]
         table.play(np.arange(len(games)), slots)
         play_out(table, partial(self._play_on, o.seat[games // len(numbers)]))
@@ -141,7 +142,7 @@ class Rollouts:
         cards = np.empty((len(o), len(numbers), 8), dtype=np.int64)
         run_rows(draw_unseen, len(o), o.hand, o.key, numbers, cards, piece=16)
         of, hands, actions = np.nonzero(np.repeat(tried[:, None], len(numbers), axis=1))
-        table = self._dealt(o, of, cards[of, hands])
+        table = self._dealt(o, of, hands, cards)
         games, seats = np.arange(len(of)), o.seat[of]
         table.discard(games, seats, actions)
         table.discard(games, 1 - seats, self._discards_of(o, cards)[of, hands])
@@ -154,19 +155,19 @@ class Rollouts:
 
     def _discards_of(self, o: DiscardObservation, cards: NDArray[np.int64]) -> NDArray[np.int64]:
         """[R, K] the opponents' discards from hidden cards [R, K, 8]."""
-        of = np.repeat(np.arange(len(o)), cards.shape[1])
-        table = self._dealt(o, of, cards.reshape(len(of), -1))
+        of, hands = np.indices(cards.shape[:2]).reshape(2, -1)
+        table = self._dealt(o, of, hands, cards)
         seen = table.discard_observation(np.arange(len(of)), 1 - o.seat[of])
         discards = self.opponent.discard(seen)
         return np.asarray(discards, dtype=np.int64).reshape(cards.shape[:2])
 
     @staticmethod
-    def _dealt(o: DiscardObservation, of: NDArray[np.intp], hidden: NDArray[np.int64]) -> Games:
-        """A table of games of rows [G] observed, with hidden cards [G, 8]: the other hand, then the starter."""
-        games, seats = np.arange(len(of)), o.seat[of]
+    def _dealt(o: DiscardObservation, of: NDArray[np.intp], hands: NDArray[np.intp], cards: NDArray[np.int64]) -> Games:
+        """Games of rows of [G] and hands [G] of hidden cards [R, K, 8]: the other's six, then the starter."""
+        games, seats, hidden = np.arange(len(of)), o.seat[of], cards[of, hands]
         dealt = np.empty((len(of), 2, 6), dtype=np.int64)
         dealt[games, seats], dealt[games, 1 - seats] = o.hand[of], hidden[:, :6]
-        table = _table(len(of), True)
+        table = _table(hands, True)
         table.deal_cards(games, dealt, hidden[:, 6:], o.dealer[of])
         table.records["scores"] = o.scores[of]
         return table
@@ -184,9 +185,9 @@ class Rollouts:
         return slots
 
 
-def _table(games: int, stops: bool) -> Games:
-    zeros = np.zeros(games, dtype=np.int64)
-    return Games(zeros, 0, first_dealer=zeros, stop_at_121=stops)
+def _table(hands: NDArray[np.int64], stops: bool) -> Games:
+    """Games numbered by their drawn hands [G], so that an opponent that draws its cards does so anew in each."""
+    return Games(hands, 0, first_dealer=np.zeros(len(hands), dtype=np.int64), stop_at_121=stops)
 
 
 def _margins(table: Games, seats: NDArray[np.int8], first: NDArray[np.int64]) -> NDArray[np.float64]:
