@@ -108,7 +108,7 @@ class AdaptiveAgent:
         found = np.full((len(beliefs.learned), 2), OWN)
         for kind, posterior in enumerate((beliefs.discards, beliefs.plays)):
             models = posterior.sum(axis=2)
-            best = models[:, 1:].argmax(axis=1) if models.shape[1] > 1 else np.zeros(len(found), dtype=np.int64)
+            best = np.where(np.arange(models.shape[1]) > 0, models, -1).argmax(axis=1) - 1
             of_best = posterior[np.arange(len(best)), best + 1]
             is_like = of_best @ NOISES < STRANGE * of_best.sum(axis=1)
             left = is_like & (1 - models[:, 0] > self.odds * models[:, 0])

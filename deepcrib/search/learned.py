@@ -32,6 +32,8 @@ _KEEP = 0.99
 _NEWTON, _STRIDE = 3, 5.0
 """Steps of the regression after a hand, and what no weight moves by more in one."""
 _TINY = 1e-9
+_LIKE_ONESELF = 2.0, 0.5
+"""Weights of one's own values and of the best of them, before anything was seen."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,10 @@ def _likely(
 
 
 def untaught(*shape: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Weights [..., F] of players of whom nothing is known, and their precisions [..., F, F]."""
-    return np.zeros((*shape, NUM_FEATURES)), np.tile(np.eye(NUM_FEATURES), (*shape, 1, 1))
+    """Weights [..., F] of players of whom nothing is known, somewhat like oneself, and their precisions [..., F, F]."""
+    weights = np.zeros((*shape, NUM_FEATURES))
+    weights[..., :2] = _LIKE_ONESELF
+    return weights, np.tile(np.eye(NUM_FEATURES), (*shape, 1, 1))
 
 
 def taught(
