@@ -16,16 +16,15 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import Agent, play_policy_of
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.past import Past
-from deepcrib.search.learned import LearnedPlays
 from deepcrib.search.lookahead import LATE, WITHIN, LookaheadAgent, check_numbers
-from deepcrib.search.opponents import DISCARDS, NOISES, PLAYS, Beliefs, Opponents, probabilities_of
+from deepcrib.search.opponents import DISCARDS, NOISES, PLAYS, Opponents, probabilities_of
 from deepcrib.search.rollouts import HANDS
 from deepcrib.search.win_chances import WIN
 
 ODDS = 20.0
 STRANGE = 0.2
-OWN, LEARNED = -1, -2
-"""In place of a model: nobody has been found, and the own way stands; or what was learned of the plays (`learned`)."""
+OWN = -1
+"""In place of a model: nobody has been found, and the own way stands."""
 
 
 class Pair:
@@ -33,7 +32,7 @@ class Pair:
 
     num_players = frozenset({2})
 
-    def __init__(self, discards: Agent, plays: Any) -> None:
+    def __init__(self, discards: Agent, plays: Agent) -> None:
         self.name = f"{discards.name} and {plays.name}"
         self.discards_by = discards
         self.discard = discards.discard
@@ -48,9 +47,8 @@ class AdaptiveAgent:
 
     agent, rollouts: whose networks play, and are oneself, as in `LookaheadAgent`. library: whom the opponent may be
     like. odds: how much likelier than oneself the others together must be before the likeliest of them is believed; one
-    that this opponent departs from in a fifth of its choices (STRANGE) is not; and how much likelier than oneself and
-    the others what was learned of the plays must be. learned: whether that is used. hands, within, late, objective: as
-    in `LookaheadAgent`.
+    that this opponent departs from in a fifth of its choices (STRANGE) is not. hands, within, late,
+    objective: as in `LookaheadAgent`.
     """
 
     num_players = frozenset({2})
@@ -64,7 +62,6 @@ class AdaptiveAgent:
         rollouts: Agent | None = None,
         library: Sequence[Agent] = (),
         odds: float = ODDS,
-        learned: bool = True,
         hands: int = HANDS,
         within: float = WITHIN,
         late: int = LATE,
@@ -72,12 +69,12 @@ class AdaptiveAgent:
     ) -> None:
         check_numbers(odds=(odds, float, 1, 1e12), within=(within, float, 0, 100))
         self.name = name
-        self.odds, self.learned = odds, learned
+        self.odds = odds
         self.opponents = Opponents([agent, *library])
         self.agent, self.within = agent, within
         self._options: dict[str, Any] = {"rollouts": rollouts, "hands": hands, "late": late, "objective": objective}
         self._against: dict[tuple[int, int], LookaheadAgent] = {}
-        self._against_models(OWN, OWN)  # refuses what is no option before a match is played
+        self._looks_ahead(OWN, OWN)  # refuses what is no option before a match is played
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
@@ -90,52 +87,38 @@ class AdaptiveAgent:
     def _by_belief(self, observation: Any, method: str) -> NDArray[np.int8]:
         """Each decision by the agent that looks ahead against whom it is believed to be made."""
         choices = np.empty(len(observation), dtype=np.int8)
-        beliefs = self.opponents.beliefs(observation.past, observation.seat)
-        believed = self._believed(beliefs)
-        weights = np.where(believed[:, [PLAYS]] == LEARNED, beliefs.weights, 0)
-        opponents, whom = np.unique(np.column_stack([believed, weights]), axis=0, return_inverse=True)
-        for number, opponent in enumerate(opponents):
-            rows = np.flatnonzero(whom.reshape(-1) == number)
-            looks = self._looks_ahead(int(opponent[DISCARDS]), int(opponent[PLAYS]), opponent[2:])
+        believed = self.believed(observation)
+        for whom in np.unique(believed, axis=0):
+            rows = np.flatnonzero((believed == whom).all(axis=1))
+            looks = self._looks_ahead(*whom.tolist())
             choices[rows] = getattr(looks, method)(observation.take(rows))
         return choices
 
     def believed(self, observation: DiscardObservation | PlayObservation) -> NDArray[np.int64]:
-        """[N, 2] the models that discard and play like the opponent, by number in the library, or OWN or LEARNED."""
-        return self._believed(self.opponents.beliefs(observation.past, observation.seat))
-
-    def _believed(self, beliefs: Beliefs) -> NDArray[np.int64]:
-        found = np.full((len(beliefs.learned), 2), OWN)
-        for kind, posterior in enumerate((beliefs.discards, beliefs.plays)):
+        """[N, 2] the models that discard and play like the opponent, by number in the library, or OWN."""
+        beliefs = self.opponents.beliefs(observation.past, observation.seat)
+        found = np.full((len(observation), 2), OWN)
+        if len(self.opponents.models) == 1:
+            return found
+        for kind, posterior in enumerate(beliefs):
             models = posterior.sum(axis=2)
-            best = np.where(np.arange(models.shape[1]) > 0, models, -1).argmax(axis=1) - 1
+            best = models[:, 1:].argmax(axis=1)
             of_best = posterior[np.arange(len(best)), best + 1]
             is_like = of_best @ NOISES < STRANGE * of_best.sum(axis=1)
             left = is_like & (1 - models[:, 0] > self.odds * models[:, 0])
             found[left, kind] = best[left]
-        found[self.learned & (beliefs.learned > self.odds), PLAYS] = LEARNED
         return found
 
     def believes(self, past: Past, seat: int) -> str:
         """What is believed of the player at a seat, by the past of one decision, in words."""
         beliefs = self.opponents.beliefs(past, np.array([1 - seat], dtype=np.int8))
         names = [model.name for model in self.opponents.models]
-        likely = [posterior[0].sum(axis=1) for posterior in (beliefs.discards, beliefs.plays)]
-        ways = [f"like {names[int(p.argmax())]} ({100 * p.max():.0f}%)" for p in likely]
-        if self._believed(beliefs)[0, PLAYS] == LEARNED:
-            ways[PLAYS] = "in a way of your own, which was learned"
-        return f"after {past.lengths[0]} hands you discard {ways[DISCARDS]} and play {ways[PLAYS]}"
+        likely = [posterior[0].sum(axis=1) for posterior in beliefs]
+        ways = [f"{names[int(p.argmax())]} ({100 * p.max():.0f}%)" for p in likely]
+        return f"after {past.lengths[0]} hands you discard like {ways[DISCARDS]} and play like {ways[PLAYS]}"
 
-    def _looks_ahead(self, discards: int, plays: int, weights: NDArray[np.float64]) -> LookaheadAgent:
-        """Against the models of these numbers, or who plays by weights [F] that were learned."""
-        if plays != LEARNED:
-            return self._against_models(discards, plays)
-        by = LearnedPlays("learned", self.agent, weights)
-        opponent = Pair(self.opponents.models[discards + 1], by)
-        return LookaheadAgent(self.agent, opponent=opponent, within=self.within, **self._options)
-
-    def _against_models(self, discards: int, plays: int) -> LookaheadAgent:
-        """Where nobody plays like the opponent, it looks ahead near the end of a game alone."""
+    def _looks_ahead(self, discards: int, plays: int) -> LookaheadAgent:
+        """Against the models of these numbers; where nobody plays like the opponent, near the end of a game alone."""
         if (discards, plays) not in self._against:
             by = [self.opponents.models[number + 1] for number in (discards, plays)]
             opponent = None if discards == plays == OWN else Pair(*by)

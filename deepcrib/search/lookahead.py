@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, play_policy_of
 from deepcrib.exact.beliefs.cribs import expected_cribs
+from deepcrib.game.cards import RANKS
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rules import MAX_SCORE
-from deepcrib.search.learned import distinct_slots
+from deepcrib.game.rules import HAND_SIZE, MAX_SCORE
 from deepcrib.search.minimax import has_choice
 from deepcrib.search.opponents import discards_of
 from deepcrib.search.replies.values import reply_values
@@ -124,7 +124,7 @@ class LookaheadAgent:
             asked = has_choice(observation) & (late == is_late) & (within > 0) & (is_late or self._policy is None)
             for rows, part in _blocks(observation, np.flatnonzero(asked)):
                 values = self.agent.play_values(part)
-                tried = distinct_slots(part) & (values >= values.max(axis=1, keepdims=True) - within)
+                tried = _distinct(part, values >= values.max(axis=1, keepdims=True) - within)
                 open_rows = np.flatnonzero(tried.sum(axis=1) > 1)
                 if len(open_rows):
                     part, tried, values = part.take(open_rows), tried[open_rows], values[open_rows]
@@ -195,6 +195,14 @@ def _blocks(observation: Observation, rows: NDArray[np.intp]) -> Iterator[tuple[
     for low in range(0, len(rows), _BLOCK):
         block = rows[low : low + _BLOCK]
         yield block, observation.take(block)
+
+
+def _distinct(o: PlayObservation, slots: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """[N, 4] of slots to be played those of which no earlier one has the same rank."""
+    ranks, found = RANKS[o.hand], slots & o.legal
+    for slot in range(1, HAND_SIZE):
+        found[:, slot] &= ~(found[:, :slot] & (ranks[:, :slot] == ranks[:, slot, None])).any(axis=1)
+    return found
 
 
 def _best(means: NDArray[np.float64], values: NDArray[np.floating], tried: NDArray[np.bool_]) -> Choices:

@@ -22,10 +22,9 @@ from deepcrib.agents.base import Agent
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
 from deepcrib.game.cards import RANKS
 from deepcrib.game.past import Past, PastHands
-from deepcrib.game.past_decisions import PastPlays, past_discards, past_plays
+from deepcrib.game.past_decisions import past_discards, past_plays
 from deepcrib.game.rank_sets import rank_set_numbers
 from deepcrib.game.rules import DISCARD_SLOTS_6
-from deepcrib.search.learned import choice_chances, distinct_slots, play_features, taught, untaught
 from deepcrib.search.win_chances import win_chances
 
 NOISES = np.array([0.02, 0.1, 0.3])
@@ -80,16 +79,10 @@ def win_chances_of(agent: Agent, objective: str) -> NDArray[np.float64]:
 
 
 class Beliefs(NamedTuple):
-    """Posteriors of N decisions over K models and E noises: discards, plays [N, K, E], rows summing to 1.
-
-    learned: [N] how much likelier what was learned of the plays has made them than all models together, as odds.
-    weights: [N, F] of what was learned (`learned.LearnedPlays`).
-    """
+    """Posteriors of N decisions over K models and E noises: discards, plays [N, K, E], rows summing to 1."""
 
     discards: NDArray[np.float64]
     plays: NDArray[np.float64]
-    learned: NDArray[np.float64]
-    weights: NDArray[np.float64]
 
 
 class _Evidence:
@@ -99,22 +92,18 @@ class _Evidence:
         matches = len(past.lengths)
         self.counted = np.zeros((matches, 2), dtype=np.int64)
         self.posteriors = np.broadcast_to(prior, (matches, 2, 2, *prior.shape)).copy()
-        self.learned = np.full((matches, 2), 0.5)  # the share of what was learned, beside the models as a whole
-        self.weights, self.precisions = untaught(matches, 2)
 
 
 class Opponents:
     """The models of a library, and the beliefs about an opponent that follow from a past.
 
-    models: the first of them is oneself, which is believed until another predicts better: half of the prior is its own;
-    where it has values of its cards, how the opponent plays is learned by them, too.
+    models: the first of them is oneself, which is believed until another predicts better: half of the prior is its own.
     """
 
     def __init__(self, models: Sequence[Agent]) -> None:
         self.models = list(models)
         self._chances = [probabilities_of(model, _TIMES) for model in models]
         others = len(models) - 1
-        self._learns = hasattr(models[0], "play_values")
         shares = np.array([1.0, *(1 / others for _ in range(others))])
         self._prior = np.repeat(shares[:, None] / shares.sum() / len(NOISES), len(NOISES), axis=1)
         self._kept: WeakKeyDictionary[PastHands, _Evidence] = WeakKeyDictionary()
@@ -139,10 +128,7 @@ class Opponents:
         models = found.sum(axis=3) / self._prior.sum(axis=1)  # [N, 2, K], over their prior
         found = found * (1 - _SAME_ONE + _SAME_ONE * models[:, ::-1, :, None])
         found /= found.sum(axis=(2, 3), keepdims=True)
-        learned = evidence.learned[past.rows, others]
-        return Beliefs(
-            found[:, DISCARDS], found[:, PLAYS], learned / (1 - learned), evidence.weights[past.rows, others]
-        )
+        return Beliefs(found[:, DISCARDS], found[:, PLAYS])
 
     def _count_hand(
         self, past: PastHands, evidence: _Evidence, rows: NDArray[np.int64], seats: NDArray[np.int64]
@@ -150,39 +136,15 @@ class Opponents:
         """Take the next hand of matches `rows` into account, for the players at seats [R]."""
         records = past.records[rows, evidence.counted[rows, seats]]
         before = evidence.posteriors[rows, seats]
-        played = past_plays(records, seats.astype(np.int8))
-        after = before * self._likelihoods(records, seats.astype(np.int8), played)
-        if self._learns and len(played.hands):
-            self._learn(evidence, rows, seats, played, after[:, PLAYS].sum(axis=(1, 2)))
+        after = before * self._likelihoods(records, seats.astype(np.int8))
         after /= after.sum(axis=(2, 3), keepdims=True)
         evidence.posteriors[rows, seats] = (1 - _CHANGE) * after + _CHANGE * self._prior
         evidence.counted[rows, seats] += 1
 
-    def _learn(
-        self,
-        evidence: _Evidence,
-        rows: NDArray[np.int64],
-        seats: NDArray[np.int64],
-        played: PastPlays,
-        expected: NDArray[np.float64],
-    ) -> None:
-        """Learn of the plays of a hand, after judging how well they were foreseen; expected: [R] by the models."""
-        o, places = played.seen, (rows, seats)
-        features, choices = play_features(o, self.models[0]), distinct_slots(o)
-        ranks = RANKS[o.hand]
-        chosen = (choices & (ranks == ranks[np.arange(len(o)), played.slots][:, None])).argmax(axis=1)
-        chances = choice_chances(features, choices, evidence.weights[places][played.hands])
-        foreseen = evidence.learned[places]
-        np.multiply.at(foreseen, played.hands, chances[np.arange(len(o)), chosen])
-        share = foreseen / (foreseen + (1 - evidence.learned[places]) * expected)
-        evidence.learned[places] = (1 - _CHANGE) * share + _CHANGE / 2
-        before = evidence.weights[places], evidence.precisions[places]
-        evidence.weights[places], evidence.precisions[places] = taught(*before, played.hands, features, choices, chosen)
-
-    def _likelihoods(self, records: np.ndarray, seats: NDArray[np.int8], played: PastPlays) -> NDArray[np.float64]:
+    def _likelihoods(self, records: np.ndarray, seats: NDArray[np.int8]) -> NDArray[np.float64]:
         """[R, 2, K, E] of what seats [R] threw and played in hands [R], as far as it was shown."""
         found = np.ones((len(records), 2, len(self.models), len(NOISES)))
-        thrown = past_discards(records, seats)
+        thrown, played = past_discards(records, seats), past_plays(records, seats)
         pairs = rank_set_numbers(RANKS[thrown.seen.hand[:, DISCARD_SLOTS_6]])  # suits seldom decide, and are not judged
         cards = np.where(played.seen.legal, RANKS[played.seen.hand], -1)
         for model, chances in enumerate(self._chances):
