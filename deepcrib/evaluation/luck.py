@@ -127,13 +127,11 @@ def beyond_cards(table: Games, rows: Rows, before: NDArray[np.integer]) -> NDArr
     return _parts(hands, before[rows].astype(np.int64), after, table.random_dealer)[BEYOND]
 
 
-def recorded_beyond(record: GameRecord) -> NDArray[np.float64]:
-    """`beyond_cards` [H, 2, 2] of the hands of a recorded game of two, but for one that was not played to its end."""
-    return recorded_luck(record)[BEYOND]
-
-
 def recorded_luck(record: GameRecord) -> NDArray[np.float64]:
-    """[3, H, 2, 2] VALUE, LUCK and BEYOND of the same hands by seat, each as CHANCE (0..1) and MARGIN (points)."""
+    """[3, H, 2, 2] VALUE, LUCK and BEYOND (`beyond_cards`) by seat, each as CHANCE (0..1) and MARGIN (points).
+
+    Of the hands of a recorded game of two, but for one that was not played to its end.
+    """
     hands = [hand for hand in record.hands if any(event.kind in ("crib", "end") for event in hand)]
     games, pegged = new_games(np.zeros(len(hands), dtype=np.int64), 2), np.zeros((len(hands), 2), dtype=np.int64)
     for game, pegs, hand in zip(games, pegged, hands, strict=True):

@@ -6,17 +6,15 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from deepcrib.analysis.figures import save_png
 from deepcrib.analysis.report import write_page
 from deepcrib.analysis.tables import NONE
 from deepcrib.files import writing
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def table(rows: pd.DataFrame | Sequence[Mapping[str, Any]]) -> str:

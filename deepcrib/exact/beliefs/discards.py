@@ -222,9 +222,8 @@ def _find_usual(part: Part, starts: np.ndarray, chances: np.ndarray, sizes: np.n
         for row in range(met):
             if hands[row] > most:
                 most = hands[row]
-                for action in range(
-                    NUM_ACTIONS
-                ):  # no row at once: what is said of shapes would take seconds to compile
+                # No row at once: what is said of shapes would take seconds to compile.
+                for action in range(NUM_ACTIONS):
                     usual[m, action] = chances[first[row], action]
 
 
