@@ -95,19 +95,16 @@ class QFunction:
         head: CategoricalHead = self.network.head
 
         def probabilities(part: slice) -> torch.Tensor:
-            return head.probabilities(
-                self.network.outputs(self.encoder.encode(states[part], actions[part], self.device))
-            )
+            rows = self.encoder.encode(states[part], actions[part], self.device)
+            return head.probabilities(self.network.outputs(rows))
 
         return self._in_chunks((len(states), len(head.atoms)), self._chunk, probabilities)
 
     def _values_of(self, columns: NDArray[np.int16]) -> torch.Tensor:
         """float32 values [M] of the index columns of one piece."""
         if self._by_columns and len(columns) > _FEW:
-            values: torch.Tensor = self.network.values_of_columns(columns, self.encoder.scales)
-        else:
-            values = self.network(self.encoder.expand(columns, self.device))
-        return values
+            return self.network.values_of_columns(columns, self.encoder.scales)
+        return self.network(self.encoder.expand(columns, self.device))
 
     def _grouped_values(self, states: NDArray[np.int8]) -> NDArray[np.float32]:
         """[N, A] values of every action that states [N, K] allow, 0 elsewhere; the actions of a state stay together."""

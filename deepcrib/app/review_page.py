@@ -21,18 +21,14 @@ from deepcrib.evaluation.review import SCALE, HandReview, Review
 from deepcrib.game.cards import NUM_SUITS
 from deepcrib.records import Event, GameRecord
 
-_TEMPLATE = Path(__file__).with_name("review_page.html")
-
 
 def review_page(games: Mapping[str, tuple[GameRecord, Review]]) -> str:
     """The page of games by their titles; the seat that is reviewed is called `you`, and every text is escaped."""
     models = dict.fromkeys(review.opponent for _, review in games.values())
     notes = [note.format(model) for model in models for note in (SCALE, CHANCE_NOTE)]
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters["suited"] = suited
-    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    template = environment.from_string(Path(__file__).with_name("review_page.html").read_text(encoding="utf-8"))
     holes = [_at(seat, hole) for seat in (0, 1) for hole in range(FIRST_HOLE, LAST_HOLE + 1)]
     marks = [(hole, _at(0, hole)) for hole in (*MARKED_HOLES[1::2], LAST_HOLE)]
     shown = {title: _game(*game) for title, game in games.items()}

@@ -75,8 +75,7 @@ def class_ways(key: int, size: int, free: np.ndarray) -> int:
     for suit in range(NUM_SUITS):
         ranks = key >> np.uint64(NUM_RANKS * suit) & np.uint64(_RANKS)
         bits |= int(free[ranks]) << (NUM_SUITS * suit)
-    ways: int = _ORDERS_LEFT[bits] * size // len(_ORDERS)
-    return ways
+    return _ORDERS_LEFT[bits] * size // len(_ORDERS)
 
 
 DiscardProbabilities = Callable[[DiscardObservation], NDArray[np.float64]]
