@@ -66,10 +66,8 @@ class QFunction:
         """[M] values, in the units of the return that the network was trained on (points)."""
         if self._grouped:
             return np.take_along_axis(self._grouped_values(states), actions[:, None].astype(np.int64), axis=1)[:, 0]
-        indices = self.encoder.indices
-        return self._in_chunks(
-            (len(states),), self._chunk, lambda part: self._values_of(indices(states[part], actions[part]))
-        )
+        indices, shape = self.encoder.indices, (len(states),)
+        return self._in_chunks(shape, self._chunk, lambda part: self._values_of(indices(states[part], actions[part])))
 
     def all_values(
         self, states: NDArray[np.int8], legal: NDArray[np.bool_], distinct: bool = False
