@@ -108,7 +108,8 @@ def _run(words: list[str]) -> int:
     if words[0] in ("-V", "--version"):
         print(f"deepcrib {__version__}")
         return 0
-    job = _find_job(words[0])
+    if (job := JOBS.get(words[0])) is None:
+        raise OptionError(f"unknown job {words[0]}: {did_you_mean(words[0], JOBS)}expected one of {', '.join(JOBS)}")
     arguments = _parser(job).parse_intermixed_args(words[1:])
     from deepcrib.jobs.hydra.launch import explain, launch
 
@@ -132,12 +133,6 @@ def _print_overview() -> None:
         "\ndeepcrib help <job> lists a job's options, deepcrib help agents the agents that have a name, "
         "deepcrib help experiments the setups; deepcrib --version prints the version."
     )
-
-
-def _find_job(word: str) -> Job:
-    if word in JOBS:
-        return JOBS[word]
-    raise OptionError(f"unknown job {word}: {did_you_mean(word, JOBS)}expected one of {', '.join(JOBS)}")
 
 
 class _Parser(argparse.ArgumentParser):

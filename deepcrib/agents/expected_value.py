@@ -81,8 +81,7 @@ def play_means() -> NDArray[np.float64]:
 
 
 def _hand_means(hands: NDArray[np.integer]) -> NDArray[np.float64]:
-    means: NDArray[np.float64] = discard_statistics(hands)["hand_sum"] / HAND_STARTERS
-    return means
+    return discard_statistics(hands)["hand_sum"] / HAND_STARTERS
 
 
 def _crib_means(hands: NDArray[np.integer], is_dealer: NDArray[np.bool_]) -> NDArray[np.float64]:

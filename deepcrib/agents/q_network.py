@@ -66,10 +66,8 @@ class QFunction:
         """[M] values, in the units of the return that the network was trained on (points)."""
         if self._grouped:
             return np.take_along_axis(self._grouped_values(states), actions[:, None].astype(np.int64), axis=1)[:, 0]
-        indices = self.encoder.indices
-        return self._in_chunks(
-            (len(states),), self._chunk, lambda part: self._values_of(indices(states[part], actions[part]))
-        )
+        indices, shape = self.encoder.indices, (len(states),)
+        return self._in_chunks(shape, self._chunk, lambda part: self._values_of(indices(states[part], actions[part])))
 
     def all_values(
         self, states: NDArray[np.int8], legal: NDArray[np.bool_], distinct: bool = False
@@ -95,19 +93,16 @@ class QFunction:
         head: CategoricalHead = self.network.head
 
         def probabilities(part: slice) -> torch.Tensor:
-            return head.probabilities(
-                self.network.outputs(self.encoder.encode(states[part], actions[part], self.device))
-            )
+            rows = self.encoder.encode(states[part], actions[part], self.device)
+            return head.probabilities(self.network.outputs(rows))
 
         return self._in_chunks((len(states), len(head.atoms)), self._chunk, probabilities)
 
     def _values_of(self, columns: NDArray[np.int16]) -> torch.Tensor:
         """float32 values [M] of the index columns of one piece."""
         if self._by_columns and len(columns) > _FEW:
-            values: torch.Tensor = self.network.values_of_columns(columns, self.encoder.scales)
-        else:
-            values = self.network(self.encoder.expand(columns, self.device))
-        return values
+            return self.network.values_of_columns(columns, self.encoder.scales)
+        return self.network(self.encoder.expand(columns, self.device))
 
     def _grouped_values(self, states: NDArray[np.int8]) -> NDArray[np.float32]:
         """[N, A] values of every action that states [N, K] allow, 0 elsewhere; the actions of a state stay together."""

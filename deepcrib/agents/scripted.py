@@ -39,12 +39,8 @@ class BestDiscards(DiscardsByMask):
     """Discards for the highest of `discard_values`, ties uniform; plays as greedy does."""
 
     num_players = frozenset({2})
+    play_policy = GREEDY
     _greedy = ScriptedAgent("greedy")
-
-    @property
-    def play_policy(self) -> int | None:
-        """Greedy's."""
-        return GREEDY
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""

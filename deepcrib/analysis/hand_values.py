@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from deepcrib.evaluation.review import CHANCE, SCALE
 from deepcrib.exact.beliefs.cribs import values_by_starter
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
 from deepcrib.game.cards import RANK_NAMES, format_cards
-from deepcrib.game.observations import DiscardObservation
+from deepcrib.game.observations import DiscardObservation, dealt
 from deepcrib.game.randomness import hash_key
 from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
 from deepcrib.search.best_response import BestResponseAgent
@@ -138,13 +138,8 @@ def hand_values(
 
 def decision(hand: Sequence[int], is_dealer: bool, score: tuple[int, int], seed: int) -> DiscardObservation:
     """The discard of one hand as a decision of seat 0."""
-    return DiscardObservation(
-        hand=np.array([hand], dtype=np.int8),
-        seat=np.zeros(1, dtype=np.int8),
-        dealer=np.array([0 if is_dealer else 1], dtype=np.int8),
-        scores=np.array([score], dtype=np.int8),
-        key=np.array([hash_key(seed, 0, 0, 0, 0)], dtype=np.uint64),
-    )
+    seen, key = dealt(np.array([hand], dtype=np.int8), np.array([is_dealer])), hash_key(seed, 0, 0, 0, 0)
+    return replace(seen, scores=np.array([score], dtype=np.int8), key=np.array([key], dtype=np.uint64))
 
 
 def _discards(observation: DiscardObservation, responder: BestResponseAgent) -> tuple[DiscardFigures, ...]:

@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.table import Table
 
 from deepcrib.evaluation.evaluate import ROLES, Evaluation
+from deepcrib.evaluation.hands import HandPairs, HandsWon
+from deepcrib.evaluation.league.tournament import Series, Standing
+from deepcrib.evaluation.metrics import Exploitability
 from deepcrib.game.rules import KINDS
 
-if TYPE_CHECKING:
-    from deepcrib.evaluation.hands import HandPairs, HandsWon
-    from deepcrib.evaluation.league.tournament import Series, Standing
-    from deepcrib.evaluation.metrics import Exploitability
+if TYPE_CHECKING:  # it searches, which a match does not wait for
     from deepcrib.evaluation.regrets import Audit, Decision
 
 Cell = str | Callable[..., str]  # the text of a row's cell: a format such as `{0.games:,}`, or a function of the row

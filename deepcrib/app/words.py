@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations, groupby
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from deepcrib.board.canvas import SIGNS, SUIT_STYLES, card_name
 from deepcrib.game import rules
-from deepcrib.game.cards import JACK, NUM_SUITS, RANKS, SUITS, VALUES
+from deepcrib.game.cards import JACK, NUM_SUITS, RANKS, SUITS, VALUES, parse_card
 
 PAIRS = {2: "pair", 6: "pair royal", 12: "double pair royal"}
 COUNTS = {15: "fifteen", rules.COUNT_LIMIT: "thirty-one"}
@@ -102,6 +103,11 @@ def spoken(parts: Sequence[Part]) -> list[tuple[str, list[_Cards]]]:
 def card_names(cards: Sequence[int], suits: str = "symbols") -> str:
     """`5♥ 10♣`, or `5H 10C` with suits=letters."""
     return " ".join(card_name(card, SIGNS[suits].suits) for card in cards)
+
+
+def suited(text: str, suits: str = "symbols") -> str:
+    """Cards such as 5H in a text, written with the suits that were asked for."""
+    return re.sub(r"\b[A2-9TJQK][CDHS]\b", lambda match: card_names([parse_card(match[0])], suits), text)
 
 
 def colored(text: str, suits: str, style: str = "") -> Text:

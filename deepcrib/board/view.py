@@ -78,9 +78,14 @@ class TableView:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """One character a player: the first of each name where these differ, else the number of the seat."""
-        first = tuple(shortened(name).strip().upper()[:1] for name in self.names)
-        return first if all(first) and len(set(first)) == len(first) else tuple(map(str, range(len(first))))
+        """`labels_of` the names."""
+        return labels_of(self.names)
+
+
+def labels_of(names: Sequence[str]) -> tuple[str, ...]:
+    """One character a player: the first of each name where these differ, else the number of the seat."""
+    first = tuple(shortened(name).strip().upper()[:1] for name in names)
+    return first if all(first) and len(set(first)) == len(first) else tuple(map(str, range(len(first))))
 
 
 def shortened(name: str) -> str:

@@ -75,8 +75,7 @@ class Evaluation(Metrics):
 
     def __str__(self) -> str:
         """As `deepcrib evaluate` prints it."""
-        text: str = import_module("deepcrib.analysis.tables").evaluation_text(self)  # which only a print waits for
-        return text
+        return import_module("deepcrib.analysis.tables").evaluation_text(self)  # which only a print waits for
 
 
 def evaluate(

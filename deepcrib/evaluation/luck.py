@@ -37,6 +37,8 @@ from deepcrib.search.win_chances import chances_of, pegs_of, value_after
 
 CHANCE, MARGIN = 0, 1
 """The values by which luck is measured: chance to win, points of the final margin."""
+VALUE, LUCK, BEYOND = 0, 1, 2
+"""Of a hand: the value before it, the luck of its cards, and what else it brought; their sum is the value after it."""
 DEALT_MEANS = (2.1078089221346854, 14.595602600409908)
 """Mean over all hands of what the best discard brings to pone and dealer (`expectations_of`), exact; by role."""
 STARTERS = NUM_CARDS - 12
@@ -122,11 +124,14 @@ def beyond_cards(table: Games, rows: Rows, before: NDArray[np.integer]) -> NDArr
     """
     hands = table.records[rows]
     after = hands["points"].sum(axis=(2, 3), dtype=np.int64)  # as `scores`, but not cut at 121
-    return _beyond(hands, before[rows].astype(np.int64), after, table.random_dealer)
+    return _parts(hands, before[rows].astype(np.int64), after, table.random_dealer)[BEYOND]
 
 
-def recorded_beyond(record: GameRecord) -> NDArray[np.float64]:
-    """`beyond_cards` [H, 2, 2] of the hands of a recorded game of two, but for one that was not played to its end."""
+def recorded_luck(record: GameRecord) -> NDArray[np.float64]:
+    """[3, H, 2, 2] VALUE, LUCK and BEYOND (`beyond_cards`) by seat, each as CHANCE (0..1) and MARGIN (points).
+
+    Of the hands of a recorded game of two, but for one that was not played to its end.
+    """
     hands = [hand for hand in record.hands if any(event.kind in ("crib", "end") for event in hand)]
     games, pegged = new_games(np.zeros(len(hands), dtype=np.int64), 2), np.zeros((len(hands), 2), dtype=np.int64)
     for game, pegs, hand in zip(games, pegged, hands, strict=True):
@@ -137,24 +142,26 @@ def recorded_beyond(record: GameRecord) -> NDArray[np.float64]:
         for event in hand:
             pegs[event.seat] += event.points
     after = pegged.cumsum(axis=0)
-    return _beyond(games, after - pegged, after, record.rules == "random_dealer")
+    return _parts(games, after - pegged, after, record.rules == "random_dealer")
 
 
-def _beyond(
+def _parts(
     hands: NDArray[np.void], before: NDArray[np.int64], after: NDArray[np.int64], random_dealer: bool
 ) -> NDArray[np.float64]:
-    """[R, 2, 2] of games [R] in their hands, with the scores [R, 2] before and after, those beyond 121 too."""
-    beyond = np.empty((len(hands), 2, 2))
+    """[3, R, 2, 2] of games [R] in their hands, with the scores [R, 2] before and after, those beyond 121 too."""
+    parts = np.empty((3, len(hands), 2))  # the dealer's
     dealt, is_dealer = hands["dealt"].reshape(-1, 6), hands["dealer"][:, None] == np.arange(2)
     worth = expectations_of(dealt, is_dealer.ravel()).total.max(axis=1).reshape(-1, 2)
     worth -= np.where(is_dealer, DEALT_MEANS[1], DEALT_MEANS[0])
     scores = before, after, random_dealer
-    run_rows(_fill_beyond, len(hands), hands, worth, *scores, _values(), _plays(), beyond, piece=64)
-    return beyond
+    run_rows(_fill_parts, len(hands), hands, worth, *scores, _values(), _plays(), parts, piece=64)
+    by_seat = np.where(is_dealer, 1.0, -1.0)[:, :, None] * parts[:, :, None]
+    by_seat[VALUE, :, :, CHANCE] += ~is_dealer
+    return by_seat
 
 
 @jit
-def _fill_beyond(
+def _fill_parts(
     part: Part,
     hands: np.ndarray,
     worth: np.ndarray,
@@ -163,7 +170,7 @@ def _fill_beyond(
     random_dealer: bool,
     values: np.ndarray,
     plays: np.ndarray,
-    beyond: np.ndarray,
+    parts: np.ndarray,
 ) -> None:
     luck = np.empty(2)
     for h in range(*part):
@@ -176,8 +183,8 @@ def _fill_beyond(
             value = value_after(own, other, values[k], k == MARGIN)
             if random_dealer and own < MAX_SCORE and other < MAX_SCORE:
                 value = (value + values[k, own, other]) / 2
-            beyond[h, dealer, k] = value - values[k, x, y] - luck[k]
-            beyond[h, 1 - dealer, k] = -beyond[h, dealer, k]
+            parts[VALUE, h, k], parts[LUCK, h, k] = values[k, x, y], luck[k]
+            parts[BEYOND, h, k] = value - values[k, x, y] - luck[k]
 
 
 @jit

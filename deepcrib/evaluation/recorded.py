@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from deepcrib.evaluation.evaluate import ROLES, Evaluation, summarise
-from deepcrib.evaluation.luck import MARGIN, recorded_beyond
+from deepcrib.evaluation.luck import BEYOND, MARGIN, recorded_luck
 from deepcrib.game.rules import KINDS
 from deepcrib.intervals import Interval, mean_interval, wilson
 from deepcrib.matches import MatchResult
@@ -134,7 +134,7 @@ def _result(record: GameRecord, state: Any, seat: int, number: int) -> MatchResu
         counts=state["counts"][None, seats],
         first_dealer=np.array([seats.index(first_dealer)], dtype=np.int8),
         seconds=0.0,
-        measured=recorded_beyond(record).sum(axis=0)[None, seats],
+        measured=recorded_luck(record)[BEYOND].sum(axis=0)[None, seats],
     )
 
 
@@ -163,7 +163,7 @@ def _baseline(opponent: str, games: Sequence[PlayedGame]) -> Baseline:
         first_deals=int((result.first_dealer == 0).sum()),
         points=_points([(game.record, game.seat) for game in games]),
         opponent_points=_points([(game.record, 1 - game.seat) for game in games]),
-        beyond=mean_interval(np.concatenate([recorded_beyond(g.record)[:, g.seat, MARGIN] for g in games])),
+        beyond=mean_interval(np.concatenate([recorded_luck(g.record)[BEYOND, :, g.seat, MARGIN] for g in games])),
     )
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.evaluation.luck import MARGIN, recorded_beyond
+from deepcrib.evaluation.luck import BEYOND, MARGIN, recorded_luck
 from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, price, worst_of
 from deepcrib.game.engine.phases import DISCARD
 from deepcrib.game.observations import DiscardObservation, PlayObservation
@@ -141,7 +141,7 @@ def review(
             progress(1)
     hands = [hand for hand, _ in chosen]
     costliest = worst_of((decision for hand in hands for decision in hand.decisions), worst)
-    beyond = recorded_beyond(record)[:, seat, MARGIN].tolist()
+    beyond = recorded_luck(record)[BEYOND, :, seat, MARGIN].tolist()
     return Review(record.players[seat].name, seat, responder.to.name, hands, costliest, beyond)
 
 

@@ -147,8 +147,7 @@ def evaluate_until(
 def _pair_means(result: MatchResult, luck: bool) -> NDArray[np.float64]:
     """[P] share of the games that the agent wins of each pair; luck: without the luck of the cards."""
     won = 0.5 + result.measured[:, 0, CHANCE] if luck else result.winner == 0
-    means: NDArray[np.float64] = won.reshape(-1, 2).mean(axis=1)
-    return means
+    return won.reshape(-1, 2).mean(axis=1)
 
 
 def check_pairs(games: int) -> None:
@@ -194,8 +193,7 @@ def first_stop(
 
 def pair_counts(means: NDArray[np.float64]) -> NDArray[np.int64]:
     """How many of the first 1, 2, ... pairs came to 0, 0.5 and 1: [P, 3] from means [P]."""
-    counts: NDArray[np.int64] = np.cumsum(np.asarray(means)[:, None] == SHARES, axis=0)
-    return counts
+    return np.cumsum(np.asarray(means)[:, None] == SHARES, axis=0)
 
 
 def always_valid(counts: ArrayLike, alpha: float = 0.05) -> Interval:
@@ -243,8 +241,6 @@ def _upward(counts: NDArray[np.int64], mean: float) -> NDArray[np.float64]:
     """The mixture of stakes on more than `mean`: each bets its share of 1/mean, all it has when that is 1."""
     if mean <= 0:
         return np.where(counts[..., 1:].any(axis=-1), np.inf, counts[..., 0] * 0.0)
-    factors = np.log1p(_STAKES * (SHARES[:, None] / mean - 1))
-    terms = counts @ factors
+    terms = counts @ np.log1p(_STAKES * (SHARES[:, None] / mean - 1))
     highest = terms.max(axis=-1, keepdims=True)
-    total: NDArray[np.float64] = highest[..., 0] + np.log(np.exp(terms - highest).mean(axis=-1))
-    return total
+    return highest[..., 0] + np.log(np.exp(terms - highest).mean(axis=-1))

@@ -53,8 +53,7 @@ def _keys_of(sizes: tuple[int, ...]) -> NDArray[np.uint64]:
         chosen = np.array(list(combinations_with_replacement(sets, count)), dtype=np.int64)
         suits = np.hstack([np.repeat(suits, len(chosen), axis=0), np.tile(chosen, (len(suits), 1))])
     places = NUM_RANKS * np.arange(len(sizes) - 1, -1, -1)
-    keys: NDArray[np.uint64] = (np.sort(suits, axis=1) << places).sum(axis=1).astype(np.uint64)
-    return keys
+    return (np.sort(suits, axis=1) << places).sum(axis=1).astype(np.uint64)
 
 
 def class_sizes(keys: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.game.cards import JACK, NUM_RANKS, NUM_SUITS, card_set, rank_of, suit_of
-from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_sets
+from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_set_of, rank_sets
 from deepcrib.game.rules import DISCARD_SLOTS_6, RANK_POINTS_5
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -156,7 +156,7 @@ def fill_crib_sums(hand: np.ndarray, cribs: CribSums, sums: np.ndarray) -> float
     Returns the weight of all of these, by which sums are divided to be means. With uniform weights they are exact sums
     over C(46, 2) * 44 = 45,540 completions.
     """
-    number = rank_set_6(hand)
+    number = rank_set_of(hand)
     points, by_rank, total = cribs.points[number], cribs.by_rank[number], cribs.total[number]
     seen = card_set(hand)
     their_nobs = _their_nobs_sum(seen, cribs.weights, by_rank)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from deepcrib.errors import StatisticsError
 from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS, CribSums, crib_sums, fill_crib_sums, uniform_weights
 from deepcrib.game.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, card_set, rank_of, suit_of
-from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_sets
+from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_set_of, rank_sets
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6, RANK_POINTS_5, rank_index
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -182,7 +182,7 @@ def _fill_plain_rows(part: Part, sets: np.ndarray, rows: np.ndarray) -> None:
 @jit
 def _fill_rows(part: Part, hands: np.ndarray, cribs: CribSums, plain: np.ndarray, rows: np.ndarray) -> None:
     for r in range(*part):
-        fill_statistics(hands[r], cribs, plain[rank_set_6(hands[r])], rows[r])
+        fill_statistics(hands[r], cribs, plain[rank_set_of(hands[r])], rows[r])
 
 
 @jit

@@ -21,7 +21,7 @@ from deepcrib.errors import OptionError
 from deepcrib.game.cards import NUM_CARDS
 from deepcrib.game.policies import GREEDY, lowest, play_choices
 from deepcrib.game.randomness import KEPT_DEAL, below, hash_key
-from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_set_of_kept
+from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_set_of
 from deepcrib.game.rules import HAND_SIZE, play_step
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -149,8 +149,8 @@ def _play_random(part: Part, seed: int, sets: np.ndarray, points: np.ndarray) ->
     """Deal and play hand 0, 1, ..: sets [N, 2] and points [N, 2] of pone and dealer."""
     for hand in range(*part):
         pone_cards, dealer_cards = deal_kept(seed, hand)
-        sets[hand, PONE] = rank_set_of_kept(pone_cards)
-        sets[hand, DEALER] = rank_set_of_kept(dealer_cards)
+        sets[hand, PONE] = rank_set_of(pone_cards)
+        sets[hand, DEALER] = rank_set_of(dealer_cards)
         points[hand, PONE], points[hand, DEALER] = greedy_pegging(pone_cards, dealer_cards)
 
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 def softmax(logits: NDArray[np.floating]) -> NDArray[np.float64]:
     """[N, A] chances of logits [N, A], which are -inf where an action is not legal; one of each row is."""
     powers = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
-    found: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return found
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def epsilon_greedy_probabilities(

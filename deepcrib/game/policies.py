@@ -18,7 +18,7 @@ import numpy as np
 
 from deepcrib.game.cards import NUM_RANKS, rank_of, suit_of, value_of_rank
 from deepcrib.game.randomness import below
-from deepcrib.game.rank_sets import rank_set_6, rank_sets
+from deepcrib.game.rank_sets import rank_set_of, rank_sets
 from deepcrib.game.rules import (
     COUNT_LIMIT,
     HAND_SIZE,
@@ -61,7 +61,7 @@ def _may_flush(hand: np.ndarray) -> bool:
 def most_points_discards(hand: np.ndarray) -> int:
     """Mask of the discards of a sorted hand [6 or 5] that keep the most points by themselves."""
     if len(hand) == 6 and not _may_flush(hand):
-        return int(_RANK_CHOICES[rank_set_6(hand)])
+        return int(_RANK_CHOICES[rank_set_of(hand)])
     slots = KEPT_SLOTS_6 if len(hand) == 6 else KEPT_SLOTS_5
     best = -1
     mask = 0

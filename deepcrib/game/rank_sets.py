@@ -22,8 +22,6 @@ NUM_RANK_SETS_4 = comb(NUM_RANKS + 3, 4)
 """1,820 multisets of four ranks."""
 NUM_RANK_SETS_6 = comb(NUM_RANKS + 5, 6)
 """18,564 multisets of six ranks, 18,395 of which are hands."""
-
-
 _BINOMIALS = np.array([[comb(n, k) for k in range(7)] for n in range(NUM_RANKS + 6)], dtype=np.int64)
 
 
@@ -34,28 +32,18 @@ def rank_set_2(a: int, b: int) -> int:
 
 
 @jit
-def rank_set_of_kept(kept: np.ndarray) -> int:
-    """Number of the rank multiset of four kept cards, sorted by id, 0..1,819."""
+def rank_set_of(cards: np.ndarray) -> int:
+    """Number of the rank multiset of cards, sorted by id: of four kept 0..1,819, of six 0..18,563."""
     number = 0
-    for i in range(4):
-        number += _BINOMIALS[rank_of(kept[i]) + i, i + 1]
-    return number
-
-
-@jit
-def rank_set_6(hand: np.ndarray) -> int:
-    """Number of the rank multiset of six cards, sorted by id, 0..18,563."""
-    number = 0
-    for i in range(6):
-        number += _BINOMIALS[rank_of(hand[i]) + i, i + 1]
+    for i in range(len(cards)):
+        number += _BINOMIALS[rank_of(cards[i]) + i, i + 1]
     return number
 
 
 def rank_set_numbers(ranks: NDArray[np.integer]) -> NDArray[np.int64]:
     """Numbers [...] of multisets of n ascending ranks [..., n]."""
     n = ranks.shape[-1]
-    numbers: NDArray[np.int64] = _BINOMIALS[ranks + np.arange(n), np.arange(1, n + 1)].sum(axis=-1)
-    return numbers
+    return _BINOMIALS[ranks + np.arange(n), np.arange(1, n + 1)].sum(axis=-1)
 
 
 def rank_sets(size: int) -> NDArray[np.int8]:

@@ -56,14 +56,12 @@ def fifteen_points(ranks: np.ndarray) -> _Points:
     """2 for every combination of cards whose values add up to 15: [...] of hands of n ranks, [..., n]."""
     n = ranks.shape[-1]
     subsets = (np.arange(1 << n) >> np.arange(n)[:, None] & 1).astype(np.float32)  # [n, 2^n], for a quick product
-    points: _Points = 2 * (VALUES[ranks].astype(np.float32) @ subsets == 15).sum(axis=-1)
-    return points
+    return 2 * (VALUES[ranks].astype(np.float32) @ subsets == 15).sum(axis=-1)
 
 
 def pair_points(ranks: np.ndarray) -> _Points:
     """2 for every pair: 6 for a pair royal, 12 for a double pair royal; [...] of ranks [..., n]."""
-    points: _Points = (ranks[..., :, None] == ranks[..., None, :]).sum(axis=(-2, -1)) - ranks.shape[-1]
-    return points
+    return (ranks[..., :, None] == ranks[..., None, :]).sum(axis=(-2, -1)) - ranks.shape[-1]
 
 
 def run_points(ranks: np.ndarray) -> _Points:

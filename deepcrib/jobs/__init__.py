@@ -134,7 +134,7 @@ JOBS = {
                 "deepcrib report runs=[outputs/short,outputs/search] path=runs.md",
                 "deepcrib report humans games=games.jsonl",
                 "deepcrib report humans games=outputs/play by=person hints=include",
-                "deepcrib report review games=games.jsonl worst=5",
+                "deepcrib report review games=outputs/play path=review.html",
                 "deepcrib report review games=games.jsonl name=Ann opponent=greedy",
             ),
             tasks=("runs", "humans", "review"),

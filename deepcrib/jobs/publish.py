@@ -22,24 +22,7 @@ from deepcrib.jobs.shared.console import short_path
 from deepcrib.options import option
 
 CARD = "README.md"
-_CARD = """---
-library_name: deepcrib
-tags: [reinforcement-learning, deep-rl, cribbage]
----
-
-An agent that plays cribbage, trained by deepcrib {version} (commit {commit}) in {minutes:,.0f} minutes.
-
-| opponent | win rate [95%] | games | points a hand |
-|---|---|--:|--:|
-{rows}
-
-```bash
-{commands}
-deepcrib evaluate agent={place} opponent=greedy   # with the extra `hub`
-```
-
-`config.yaml` holds every option of the training.
-"""
+_CARD = Path(__file__).with_name("publish_card.md")
 
 
 @dataclass
@@ -62,7 +45,7 @@ def run(config: Config, run: Run) -> Outcome:
     place = f"{HUB}{config.to or 'OWNER/NAME'}"
     matches = {name: one for name, one in summary.items() if isinstance(one, dict) and "win_rate" in one}
     with fitting(f"run={config.run}: its card cannot be written"):
-        card = _CARD.format(
+        card = _CARD.read_text(encoding="utf-8").format(
             version=environment["versions"]["deepcrib"],
             commit=environment["commit"] or "unknown",
             minutes=environment["seconds"] / 60,

@@ -19,7 +19,9 @@ from deepcrib.analysis.record_tables import (
     recorded_points_table,
     reviews_table,
 )
+from deepcrib.analysis.report import check_page_path, write_page
 from deepcrib.analysis.tables import match_table, worst_table
+from deepcrib.app.review_page import review_page
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.recorded import BY, HINTS, baselines, known, paper_baseline, played_games, whole_games
 from deepcrib.evaluation.review import CHANCE, SCALE, losses_by_kind, review
@@ -33,7 +35,7 @@ from deepcrib.options import at_least, one_of, option
 from deepcrib.records import GameRecord, find_files, read_games, replay
 from deepcrib.search.rollouts import usual_responder
 
-REPORT, FIGURES_FOLDER = "report.md", "figures"
+REPORT, FIGURES_FOLDER, REVIEW = "report.md", "figures", "review.html"
 
 
 @dataclass
@@ -47,9 +49,11 @@ class Config:
         None, "runs: a run folder, a folder that contains run folders, a pattern, or a list of these; default: outputs/"
     )
     path: str | None = option(
-        None, "runs: where to write the page, FILE.md, with figures in FILE/; default: report.md in the run folder"
+        None,
+        "where to write the page; runs: FILE.md, with figures in FILE/, review: FILE.html; default: report.md or "
+        "review.html in the run folder",
     )
-    overwrite: bool = option(False, "runs: replace a file at `path` that was not written by a report")
+    overwrite: bool = option(False, "runs, review: replace a file at `path` that was not written by a report")
     title: str = option("Training runs", "runs: title of the page")
     games: Any = option(
         None, "a file of recorded games, a folder that contains such files (*.jsonl), or a list of these"
@@ -101,7 +105,7 @@ def _games(number: int) -> str:
 
 def _report(config: Config, run: Run, bars: Bars) -> Outcome:
     need_modules("deepcrib report", "report", "pandas", "tabulate", "matplotlib")
-    from deepcrib.analysis.report.page import Page, check_page_path
+    from deepcrib.analysis.report.page import Page
     from deepcrib.analysis.report.result import usual_opponent
     from deepcrib.analysis.report.runs import load_runs
     from deepcrib.analysis.report.sections import fill
@@ -112,7 +116,7 @@ def _report(config: Config, run: Run, bars: Bars) -> Outcome:
     if config.opponent is not None and not isinstance(config.opponent, str):
         raise OptionError(f"opponent={config.opponent}: expected the name of an opponent that the runs met")
     if config.path is not None:
-        check_page_path(Path(config.path), config.overwrite)
+        check_page_path(Path(config.path), ".md", config.overwrite)
     runs = load_runs(places)
     run.start()
     path = Path(config.path) if config.path else run.folder.path / REPORT
@@ -163,6 +167,8 @@ def _review(config: Config, run: Run, bars: Bars) -> Outcome:
         raise OptionError(f"seat={config.seat} name={config.name}: expected one of them")
     if config.seat not in (None, 0, 1):
         raise OptionError(f"seat={config.seat}: expected 0 or 1")
+    if config.path is not None:
+        check_page_path(Path(config.path), ".html", config.overwrite)
     responder = usual_responder(None if config.opponent is None else make_agent(config.opponent))
     counter = bars.counter("games replayed", len(records))
     for record in records:
@@ -177,10 +183,13 @@ def _review(config: Config, run: Run, bars: Bars) -> Outcome:
         run.notes.append(f"left out, {_NOT_REVIEWED}: {_games(num_left_out)}")
     run.notes += [f"{SCALE.format(responder.to.name)}, whoever sat there", CHANCE.format(responder.to.name)]
     counter = bars.counter("hands", sum(_num_hands(record, seat) for record, seat in chosen))
-    reviews = {}
+    reviews, pages = {}, {}
     for number, (record, seat) in enumerate(chosen, start=1):
         found = review(record, seat, worst=config.worst, responder=responder, progress=counter)
-        reviews[f"{number}: {game_title(record, seat)}"] = found
+        title = f"{number}: {game_title(record, seat)}"
+        reviews[title], pages[title] = found, (record, found)
+    path = Path(config.path) if config.path else run.folder.path / REVIEW
+    write_page(path, review_page(pages))
     losses = losses_by_kind([hand for found in reviews.values() for hand in found.hands])
     for player in dict.fromkeys(found.player for found in reviews.values()):
         beyond = [points for found in reviews.values() if found.player == player for points in found.beyond]
@@ -196,7 +205,9 @@ def _review(config: Config, run: Run, bars: Bars) -> Outcome:
         kind: asdict(loss) | {"per_hand": known(loss.per_hand), "chance_lost": known(loss.chance_lost)}
         for kind, loss in losses.items()
     }
-    return Outcome({"task": "review", "left_out": num_left_out, "games": games, "losses": kinds}, tables)
+    run.notes.append(f"page with boards: {path}")
+    summary = {"task": "review", "page": str(path), "left_out": num_left_out, "games": games, "losses": kinds}
+    return Outcome(summary, tables)
 
 
 def _seats(config: Config, record: GameRecord) -> list[int]:
@@ -224,5 +235,5 @@ def _nobody(config: Config, records: Sequence[GameRecord]) -> str:
 _TASKS: dict[str, tuple[Callable[[Config, Run, Bars], Outcome], tuple[str, ...]]] = {
     "runs": (_report, ("runs", "path", "overwrite", "title", "opponent")),
     "humans": (_count, ("games", "by", "hints")),
-    "review": (_review, ("games", "seat", "name", "worst", "opponent")),
+    "review": (_review, ("games", "seat", "name", "worst", "opponent", "path", "overwrite")),
 }

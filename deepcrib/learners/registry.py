@@ -82,8 +82,7 @@ def make_learner(options: LearnerOptions, setting: Setting, groups: Mapping[str,
 def learner_class(name: str) -> type[Learner]:
     """The class of a learner, imported. Raises OptionError."""
     found: Any = LEARNERS.find(name)
-    kind: type[Learner] = object_at(f"deepcrib.learners.{found.make}") if isinstance(found, Entry) else found
-    return kind
+    return object_at(f"deepcrib.learners.{found.make}") if isinstance(found, Entry) else found
 
 
 def find_learner(name: str) -> Entry:

@@ -162,8 +162,7 @@ class LookaheadAgent:
         return best
 
     def _is_late(self, observation: DiscardObservation | PlayObservation) -> NDArray[np.bool_]:
-        late: NDArray[np.bool_] = observation.scores.max(axis=1) >= self.late
-        return late & (self.late < MAX_SCORE)
+        return (observation.scores.max(axis=1) >= self.late) & (self.late < MAX_SCORE)
 
 
 def rounds(hands: int) -> list[NDArray[np.int64]]:
@@ -171,14 +170,11 @@ def rounds(hands: int) -> list[NDArray[np.int64]]:
     step = 1
     while hands >= 4 * step * _FIRST:
         step *= 4
-    found: list[NDArray[np.int64]] = []
     numbers = np.arange(hands)
-    while step:
-        new = numbers % step == 0
-        if found:
-            new &= numbers % (4 * step) != 0
-        found.append(numbers[new])
+    found = [numbers[numbers % step == 0]]
+    while step > 1:
         step //= 4
+        found.append(numbers[(numbers % step == 0) & (numbers % (4 * step) != 0)])
     return found
 
 
@@ -186,8 +182,7 @@ def _behind(found: NDArray[np.float64], leaders: Choices) -> NDArray[np.bool_]:
     """[R, A] choices that the leader is ahead of, of found [R, A, K], by more than chance makes it; or always."""
     ahead = np.take_along_axis(found, leaders[:, None, None].astype(np.int64), axis=1) - found
     error = ahead.std(axis=2) / max(found.shape[2] - 1, 1) ** 0.5
-    behind: NDArray[np.bool_] = ahead.mean(axis=2) >= _BEHIND * error
-    return behind
+    return ahead.mean(axis=2) >= _BEHIND * error
 
 
 def _blocks(observation: Observation, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Observation]]:
@@ -208,8 +203,7 @@ def _distinct(o: PlayObservation, slots: NDArray[np.bool_]) -> NDArray[np.bool_]
 def _best(means: NDArray[np.float64], values: NDArray[np.floating], tried: NDArray[np.bool_]) -> Choices:
     """[N] the best of the choices tried."""
     worth = means + _TIE * np.where(tried, values, 0)
-    best: Choices = np.where(tried, worth, -np.inf).argmax(axis=1).astype(np.int8)
-    return best
+    return np.where(tried, worth, -np.inf).argmax(axis=1).astype(np.int8)
 
 
 def check_numbers(**options: tuple[Any, type, float, float]) -> None:

@@ -106,8 +106,7 @@ def has_choice(observation: PlayObservation) -> NDArray[np.bool_]:
     """[N] whether cards of two different ranks may be played."""
     ranks = observation.hand // NUM_SUITS
     highest = np.where(observation.legal, ranks, -1).max(axis=1)
-    chosen: NDArray[np.bool_] = highest > np.where(observation.legal, ranks, NUM_RANKS).min(axis=1)
-    return chosen
+    return highest > np.where(observation.legal, ranks, NUM_RANKS).min(axis=1)
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------

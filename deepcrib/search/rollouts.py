@@ -91,8 +91,7 @@ class Rollouts:
     def _doubted(self, observation: PlayObservation) -> NDArray[np.float64]:
         legal = observation.legal
         anything = legal / legal.sum(axis=1, keepdims=True)
-        found: NDArray[np.float64] = self._of_opponent.play_probabilities(observation) * (1 - self.doubt)
-        return found + self.doubt * anything
+        return self._of_opponent.play_probabilities(observation) * (1 - self.doubt) + self.doubt * anything
 
     # --- trying out -------------------------------------------------------------------------------------------
 
@@ -184,8 +183,7 @@ class Rollouts:
         open_rows = np.flatnonzero(is_open & ~theirs)
         slots[open_rows] = self.by.play_probabilities(o.take(open_rows)).argmax(axis=1)
         if theirs.any():
-            part = o.take(theirs)
-            slots[theirs] = self.opponent.play(part)
+            slots[theirs] = self.opponent.play(o.take(theirs))
         return slots
 
 
@@ -199,8 +197,7 @@ def _margins(table: Games, seats: NDArray[np.int8], first: NDArray[np.int64]) ->
     points = table.state.play_points
     signs = np.where(table.state.history_seats == seats[:, None], 1.0, -1.0)
     later = np.arange(points.shape[1]) >= first[:, None]
-    margins: NDArray[np.float64] = (points * signs * later).sum(axis=1)
-    return margins
+    return (points * signs * later).sum(axis=1)
 
 
 def usual_rollouts(opponent: Agent | None = None) -> Rollouts:

@@ -18,17 +18,9 @@ from deepcrib.training.learner import Learner, Metrics, Writer
 from deepcrib.training.progress import ProgressFile
 from deepcrib.training.run_files import STATE_FILE, fitting_state, require_like, weights_file, write_scalars
 
-MATCH_METRICS = {
-    "win_rate": "win_rate",
-    "win_rate_low": "ci_low",
-    "win_rate_high": "ci_high",
-    "margin": "margin",
-    "hand_margin": "hand_margin",
-    "hand_margin_low": "hand_margin_low",
-    "hand_margin_high": "hand_margin_high",
-    "points_per_hand": "points_per_hand",
-    "opponent_points_per_hand": "opponent_points_per_hand",
-}
+MATCH_METRICS = {"win_rate": "win_rate", "win_rate_low": "ci_low", "win_rate_high": "ci_high"}
+MATCH_METRICS |= {tag: tag for tag in ("margin", "hand_margin", "hand_margin_low", "hand_margin_high")}
+MATCH_METRICS |= {tag: tag for tag in ("points_per_hand", "opponent_points_per_hand")}
 """The end of a tag, and which field of a match's result it shows."""
 Evaluate = Callable[[Agent, Any, int, int], Any]
 """(agent, opponent, games, seed) -> what has the fields of MATCH_METRICS: `evaluation` is no room to import here."""

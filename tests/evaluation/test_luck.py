@@ -16,7 +16,7 @@ from deepcrib.agents.expected_value import expectations_of
 from deepcrib.cli import main
 from deepcrib.evaluation import luck
 from deepcrib.evaluation.evaluate import Evaluation, evaluate, summarise
-from deepcrib.evaluation.luck import DEALT_MEANS, MARGIN, STARTERS, beyond_cards, recorded_beyond
+from deepcrib.evaluation.luck import BEYOND, CHANCE, DEALT_MEANS, MARGIN, STARTERS, beyond_cards, recorded_luck
 from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
 from deepcrib.game.engine import Games
 from deepcrib.intervals import mean_interval
@@ -160,7 +160,7 @@ def test_intervals_over_the_hands_of_a_game_cover() -> None:
     truth = truth_of("random").hand_margin
     covered = []
     for seed in range(120):
-        found = mean_interval(recorded_beyond(played(seed, agents=("greedy", "random")))[:, 0, MARGIN])
+        found = mean_interval(recorded_luck(played(seed, agents=("greedy", "random")))[BEYOND][:, 0, MARGIN])
         covered.append(found.low <= truth <= found.high)
     assert abs(np.mean(covered) - 0.95) < CHANCE_OF_FAILURE * math.sqrt(0.95 * 0.05 / len(covered))
 
@@ -216,16 +216,32 @@ def test_a_recorded_game_is_measured_as_in_the_match(rules: str) -> None:
         before = table.scores.copy()
         rows = play_hand(table, [make_agent("greedy"), make_agent("random")], np.array([[0, 1]]))
         parts.append(beyond_cards(table, rows, before))
-    assert recorded_beyond(record) == pytest.approx(np.concatenate(parts), abs=1e-12)
+    assert recorded_luck(record)[BEYOND] == pytest.approx(np.concatenate(parts), abs=1e-12)
 
 
 def test_an_unfinished_hand_is_left_out() -> None:
     record = played(5, agents=("greedy", "random"))
     cut = GameRecord(record.players, record.rules, events=record.events[:-20])
-    whole = recorded_beyond(record)
-    assert 0 < len(recorded_beyond(cut)) < len(whole)
-    assert recorded_beyond(cut) == pytest.approx(whole[: len(recorded_beyond(cut))])
-    assert len(recorded_beyond(GameRecord(record.players))) == 0
+    whole = recorded_luck(record)[BEYOND]
+    assert 0 < len(recorded_luck(cut)[BEYOND]) < len(whole)
+    assert recorded_luck(cut)[BEYOND] == pytest.approx(whole[: len(recorded_luck(cut)[BEYOND])])
+    assert len(recorded_luck(GameRecord(record.players))[BEYOND]) == 0
+
+
+@pytest.mark.parametrize("rules", ["acc", "random_dealer"])
+def test_what_a_hand_brings_is_luck_and_the_rest(rules: str) -> None:
+    """Value, luck and rest of a hand come to the next one's value (by acc), those of the last to the result."""
+    record = played(5, rules=rules, agents=("greedy", "random"))
+    value, luck, beyond = recorded_luck(record)
+    after = value + luck + beyond
+    if rules == "acc":
+        assert after[:-1] == pytest.approx(value[1:])
+    end = record.events[-1]
+    assert after[-1, :, CHANCE] == pytest.approx([float(seat == end.seat) for seat in (0, 1)])
+    pegged = [sum(event.points for event in record.events if event.seat == seat) for seat in (0, 1)]
+    assert after[-1, :, MARGIN] == pytest.approx([pegged[0] - pegged[1], pegged[1] - pegged[0]])
+    assert value[..., CHANCE].sum(axis=1) == pytest.approx(1) and luck.sum(axis=1) == pytest.approx(0)
+    assert value[..., MARGIN].sum(axis=1) == pytest.approx(0)
 
 
 # --- the job --------------------------------------------------------------------------------------------------------

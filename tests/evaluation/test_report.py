@@ -174,7 +174,9 @@ def test_a_review_lists_the_costliest_choices_and_sums(tmp_path: Path, capsys: p
     text = capsys.readouterr().out
     assert len(beyond) == 3 and f"Ann: {sum(beyond) / 3:+.2f} [" in text
     assert "1: Ann against greedy, not finished" in text and f"{first['worst'][0]['regret']:.2f}" in text
-    assert report(f"review games={path} name=Ann worst=0", tmp_path / "named") == 0
+    page = tmp_path / "pages" / "mine.html"
+    assert report(f"review games={path} name=Ann worst=0 path={page}", tmp_path / "named") == 0
+    assert page.is_file() and not (tmp_path / "named" / "review.html").exists()
     assert [found["lost"] for found in summary_of(tmp_path / "named")["games"]] == [first["lost"], second["lost"]]
 
 
@@ -208,6 +210,9 @@ def test_a_name_is_text_whatever_it_looks_like(tmp_path: Path, capsys: pytest.Ca
             "review games={tmp}/a.jsonl name=Eve",
             "no choices of Eve, expected seat=0, seat=1 or name=NAME of Ann, determin",
         ),
+        ("review games={tmp}/a.jsonl path={tmp}/a.md", "a.md: expected a file name that ends in .html"),
+        ("review games={tmp}/a.jsonl path={tmp}/own.html", "own.html: there is a file, not written by deepcrib report"),
+        ("humans games={tmp}/a.jsonl path={tmp}/a.html", "a.html: only for runs and review, not for humans"),
         ("review games={tmp}/a.jsonl opponent=minimax", "no best response to minimax"),
         ("review games={tmp}/agents.jsonl", "no choices of people, expected seat=0, seat=1 or name=NAME of greedy"),
         ("review games={tmp}/three.jsonl", "no games of two players, which alone can be reviewed"),
@@ -218,6 +223,7 @@ def test_a_wrong_call_ends_with_one_line(
 ) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "foreign.jsonl").write_text("hand,dealer\n5H,1\n")
+    (tmp_path / "own.html").write_text("<p>mine</p>")
     write(tmp_path / "a.jsonl", game(0, 0))
     write(tmp_path / "agents.jsonl", game_of(2))
     write(tmp_path / "three.jsonl", game_of(3))

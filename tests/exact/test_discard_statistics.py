@@ -12,7 +12,7 @@ import pytest
 from deepcrib.errors import StatisticsError
 from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
 from deepcrib.exact.discards import DISCARD_DTYPE, crib_means, discard_statistics, uniform_sums
-from deepcrib.game.rank_sets import rank_set_2, rank_set_6, rank_set_of_kept, rank_sets
+from deepcrib.game.rank_sets import rank_set_2, rank_set_of, rank_sets
 from tests.support import brute_force, reference
 from tests.support.reference import cards
 
@@ -174,8 +174,8 @@ def test_bad_hands_are_refused(name: str) -> None:
 def test_rank_sets_are_numbered_in_order() -> None:
     pairs, fours, sixes = rank_sets(2), rank_sets(4), rank_sets(6)
     assert [rank_set_2(*map(int, row)) for row in pairs] == list(range(91))
-    assert [rank_set_of_kept(4 * row + 3) for row in fours] == list(range(1_820))
-    assert [rank_set_6(4 * row) for row in sixes] == list(range(18_564))
+    assert [rank_set_of(4 * row + 3) for row in fours] == list(range(1_820))
+    assert [rank_set_of(4 * row) for row in sixes] == list(range(18_564))
     for rows in (pairs, fours, sixes):
         assert len({tuple(row) for row in rows.tolist()}) == len(rows) and (np.diff(rows, axis=1) >= 0).all()
     assert sum(max(Counter(row).values()) <= 4 for row in sixes.tolist()) == 18_395

@@ -50,7 +50,10 @@ def test_wheel_holds_package_configs_and_command(wheel: Path) -> None:
         names = set(archive.namelist())
         (entry_points,) = (name for name in names if name.endswith("entry_points.txt"))
         commands = archive.read(entry_points).decode()
-    package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "deepcrib").rglob("*.py")}
+    kinds = (".py", ".html", ".tcss", ".md")
+    files = [path for path in (ROOT / "deepcrib").rglob("*") if path.suffix in kinds]
+    package = {path.relative_to(ROOT).as_posix() for path in files}
+    assert {Path(name).suffix for name in package} == set(kinds)
     configs = {f"deepcrib/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "conf").rglob("*.yaml")}
     assert "deepcrib/conf/train.yaml" in configs
     assert package | configs | {"deepcrib/py.typed", "deepcrib/__init__.pyi"} <= names

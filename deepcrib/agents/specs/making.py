@@ -134,8 +134,7 @@ def _build(who: str, builder: Builder, given: Options, device: str, fixed: Mappi
     function = builder.function()
     if "device" in signature(function).parameters:
         options["device"] = device
-    agent: Agent = function(**options, **builder.fixed, **(fixed or {}))
-    return agent
+    return function(**options, **builder.fixed, **(fixed or {}))
 
 
 def _agents(spec: Any, device: str) -> Any:

@@ -6,20 +6,15 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from deepcrib.analysis.figures import save_png
+from deepcrib.analysis.report import write_page
 from deepcrib.analysis.tables import NONE
-from deepcrib.errors import OptionError
-from deepcrib.files import write_atomic, writing
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-MARK = "<!-- a page of `deepcrib report`: it may be written anew -->"
-"""First line of a page, by which it is known. What runs say stands below it as text: no HTML, no end of a code."""
+from deepcrib.files import writing
 
 
 def table(rows: pd.DataFrame | Sequence[Mapping[str, Any]]) -> str:
@@ -54,7 +49,7 @@ class Page:
         return ", ".join(self.commands.setdefault(text, f"c{len(self.commands) + 1}") for text in texts)
 
     def text(self, title: str) -> str:
-        """All of it as Markdown."""
+        """All of it as Markdown. What runs say stands in it as text: no HTML, no end of a code."""
         parts = [f"# {title}"]
         for head, section in self.sections.items():
             parts += [f"## {head}", *section]
@@ -62,7 +57,7 @@ class Page:
         if self.commands:
             code = {name: command.replace("`", "'") for command, name in self.commands.items()}
             text += "\n\n## Commands\n\n" + "\n".join(f"- {name}: `{command}`" for name, command in code.items())
-        return f"{MARK}\n\n{text}\n"
+        return f"\n{text}\n"
 
     def write(self, path: Path, folder: Path, title: str) -> None:
         """Write the figures into `folder`, then the page. Raises RunError."""
@@ -70,17 +65,4 @@ class Page:
             (folder if self.figures else path.parent).mkdir(parents=True, exist_ok=True)
         for name, figure in self.figures.items():
             save_png(figure, folder / name)
-        write_atomic(path, self.text(title))
-
-
-def check_page_path(path: Path, overwrite: bool) -> None:
-    """Raise OptionError for a page that could not be written there, or would take the place of something else."""
-    if path.suffix != ".md":
-        raise OptionError(f"path={path}: expected a file name that ends in .md")
-    if path.is_dir():
-        raise OptionError(f"path={path}: expected a file, not a folder")
-    for folder in (path.with_suffix(""), *path.absolute().parents):
-        if folder.exists() and not folder.is_dir():
-            raise OptionError(f"path={path}: {folder} would be a folder, but a file is there")
-    if path.exists() and not overwrite and not path.read_bytes().startswith(MARK.encode()):
-        raise OptionError(f"path={path}: there is a file, not written by deepcrib report: overwrite=true replaces it")
+        write_page(path, self.text(title))

@@ -66,8 +66,7 @@ def _read(path: Path, parse: Callable[[str], Any]) -> dict[str, Any] | None:
         raise RunError(f"{path}: cannot be read: {reason[:120]}") from error
     if not isinstance(content, dict):
         raise RunError(f"{path}: expected a mapping")
-    plain: dict[str, Any] = _on_one_line(content)
-    return plain
+    return _on_one_line(content)
 
 
 def _on_one_line(value: Any) -> Any:

@@ -22,13 +22,7 @@ PREPARING = "Preparing the table; the first time its code is compiled, once for 
 class PlayApp(App[None]):
     """Games of a person against agents; `setup` holds what happened when it has ended."""
 
-    CSS = """
-    .whole { width: 100%; height: 100%; }
-    .notice { display: none; width: 100%; height: 100%; }
-    .-narrow .notice, .-low .notice { display: block; }
-    .-narrow .whole, .-low .whole { display: none; }
-    #preparing { margin: 1 2; }
-    """
+    CSS_PATH = "screens.tcss"
     TITLE = "deepcrib"
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (MIN_WIDTH, "-wide")]

@@ -43,12 +43,6 @@ class Dialog(ModalScreen[str]):
     answers: (key as shown, word, what the dialog returns).
     """
 
-    CSS = """
-    Dialog { align: center middle; }
-    Dialog > .whole { width: 80; height: auto; max-height: 100%; border: round $foreground; background: $background; }
-    Dialog #body { width: 100%; height: auto; max-height: 100%; padding: 0 1; scrollbar-size-vertical: 1; }
-    Dialog #text { width: 100%; height: auto; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(key, f"scroll({lines})", show=False)
         for key, lines in (("up", -1), ("down", 1), ("pageup", -10), ("pagedown", 10))

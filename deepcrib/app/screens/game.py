@@ -40,18 +40,6 @@ WAITING = "waiting for the hint, which is still being worked out"
 class GameScreen(Screen[bool]):
     """One game, from the deal, or from where it was interrupted, to its end; returns whether another is wanted."""
 
-    CSS = """
-    GameScreen #title { height: 1; text-style: bold; }
-    GameScreen #board { height: 7; }
-    GameScreen #opponent, GameScreen #person, GameScreen #message { height: 1; }
-    GameScreen #play { height: 4; }
-    GameScreen #lower { height: 1fr; }
-    GameScreen #mine { width: 38; height: 1fr; }
-    GameScreen #hand { height: 4; width: 38; }
-    GameScreen #message { text-style: bold; }
-    GameScreen #log { scrollbar-size-vertical: 1; height: 1fr; width: 1fr; }
-    GameScreen #log Static { width: 1fr; height: auto; min-height: 100%; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "confirm", "Go on", key_display="Enter"),
         Binding("h", "hint", "Hint"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import Any
 
@@ -14,9 +13,8 @@ from textual.app import App
 from deepcrib.app.screens.dialogs import BACK, Dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
-from deepcrib.app.words import card_names, colored, grid, margin_word
+from deepcrib.app.words import colored, grid, margin_word, suited
 from deepcrib.evaluation.review import CHANCE, SCALE, Review, review
-from deepcrib.game.cards import parse_card
 from deepcrib.game.rules import KINDS
 from deepcrib.intervals import mean_interval
 
@@ -90,15 +88,10 @@ def review_text(review: Review, suits: str) -> RenderableType:
     rows: list[list[Text | str]] = []
     for decision in review.worst:
         cells = f"{decision.cards}\n{decision.seen}".rstrip(), decision.taken, decision.best
-        cards = [colored(_suited(cell, suits), suits) for cell in cells]
+        cards = [colored(suited(cell, suits), suits) for cell in cells]
         chance = "" if decision.chance_lost is None else f"\n{100 * decision.chance_lost:.1f}%"
         kind = "throw" if decision.kind == "discard" else decision.kind
         rows.append([f"{decision.regret:.2f}{chance}", str(decision.hand + 1), kind, *cards])
     costs = grid(("cost", "hand", "", "you held", "you chose", "better"), rows, left=range(2, 6))
     measure = f"Cost in {SCALE.format(review.opponent)}, whoever you met; under it {CHANCE.format(review.opponent)}"
     return Group(Text(title, "bold"), Text(luck), Text(measure, "dim"), "", costs)
-
-
-def _suited(text: str, suits: str) -> str:
-    """Cards such as 5H in a text, written with the suits that were asked for."""
-    return re.sub(r"\b[A2-9TJQK][CDHS]\b", lambda match: card_names([parse_card(match[0])], suits), text)

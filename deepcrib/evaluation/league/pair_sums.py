@@ -102,5 +102,4 @@ def sum_up(result: MatchResult, games_per_match: int = 1) -> Sums:
 
 
 def _by_pair(values: NDArray[Any], size: int) -> NDArray[np.int64]:
-    summed: NDArray[np.int64] = values.reshape(-1, size).sum(axis=1, dtype=np.int64)
-    return summed
+    return values.reshape(-1, size).sum(axis=1, dtype=np.int64)

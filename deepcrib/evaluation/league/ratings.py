@@ -85,8 +85,7 @@ def _most_likely(
 
 def _chances(signs: NDArray[np.float64], strengths: NDArray[np.float64]) -> NDArray[np.float64]:
     """[M] that the first agent of each pairing wins."""
-    chances: NDArray[np.float64] = 1 / (1 + np.exp(-(signs @ strengths)))
-    return chances
+    return 1 / (1 + np.exp(-(signs @ strengths)))
 
 
 def _spread(signs: NDArray[np.float64], strengths: NDArray[np.float64]) -> NDArray[np.float64]:

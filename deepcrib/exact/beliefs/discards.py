@@ -75,8 +75,7 @@ def class_ways(key: int, size: int, free: np.ndarray) -> int:
     for suit in range(NUM_SUITS):
         ranks = key >> np.uint64(NUM_RANKS * suit) & np.uint64(_RANKS)
         bits |= int(free[ranks]) << (NUM_SUITS * suit)
-    ways: int = _ORDERS_LEFT[bits] * size // len(_ORDERS)
-    return ways
+    return _ORDERS_LEFT[bits] * size // len(_ORDERS)
 
 
 DiscardProbabilities = Callable[[DiscardObservation], NDArray[np.float64]]
@@ -222,9 +221,8 @@ def _find_usual(part: Part, starts: np.ndarray, chances: np.ndarray, sizes: np.n
         for row in range(met):
             if hands[row] > most:
                 most = hands[row]
-                for action in range(
-                    NUM_ACTIONS
-                ):  # no row at once: what is said of shapes would take seconds to compile
+                # No row at once: what is said of shapes would take seconds to compile.
+                for action in range(NUM_ACTIONS):
                     usual[m, action] = chances[first[row], action]
 
 

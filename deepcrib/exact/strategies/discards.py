@@ -19,7 +19,7 @@ from deepcrib.exact.discards import CRIB_COMPLETIONS, DISCARD_DTYPE, HAND_STARTE
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.game.policies import pick
 from deepcrib.game.randomness import below, uniform
-from deepcrib.game.rank_sets import rank_set_6, rank_set_of_kept
+from deepcrib.game.rank_sets import rank_set_of
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import jit
 
@@ -57,7 +57,7 @@ def fill_values(
     dealer.
     """
     kept, rows = np.empty(HAND_SIZE, dtype=np.int64), np.empty(NUM_DISCARDS, dtype=DISCARD_DTYPE)
-    fill_statistics(hand, cribs, plain[rank_set_6(hand)], rows)
+    fill_statistics(hand, cribs, plain[rank_set_of(hand)], rows)
     for action in range(NUM_DISCARDS):
         statistics = rows[action]
         values[action, 0] = statistics.hand_min
@@ -67,7 +67,7 @@ def fill_values(
         values[action, 4] = statistics.crib_sum / CRIB_COMPLETIONS
         for i in range(HAND_SIZE):
             kept[i] = hand[KEPT_SLOTS_6[action, i]]
-        number = rank_set_of_kept(kept)
+        number = rank_set_of(kept)
         for i in range(3):
             values[action, 5 + i] = pegging[number, role, i]
 

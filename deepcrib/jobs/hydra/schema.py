@@ -129,8 +129,7 @@ def _place(config_path: str) -> str:
 
 def parse(overrides: Sequence[str]) -> list[Override]:
     """`name=value` overrides as Hydra reads them."""
-    found: list[Override] = OverridesParser.create().parse_overrides(list(overrides))
-    return found
+    return OverridesParser.create().parse_overrides(list(overrides))
 
 
 def quoted(text: str) -> str:

@@ -55,11 +55,13 @@ def run_league(config: Config, run: Run) -> Outcome:
     specs = all_members() if config.agents in (ALL, []) else config.agents
     agents = name_agents([make_agent(spec, device=config.device) for spec in specs])
     named, folder = dict(zip(agents, specs, strict=True)), run.folder.path
+    known = {name: MEMBERS.get(spec) for name, spec in named.items() if isinstance(spec, str)}
+    most = {name: games for name, games in known.items() if games}
     pairings = plan_pairings(
         named,
         GAMES if config.games is None else config.games,
         config.seed,
-        limits=_games_limits(config.games_of or {}, named),
+        limits=most | _limits("games_of", config.games_of or {}, named, 2, "games"),
         dealing=config.rules.name,
         games_per_match=config.games_per_match,
         device=config.device,
@@ -81,12 +83,6 @@ def run_league(config: Config, run: Run) -> Outcome:
     run.notes.append(f"tables with intervals, and the figure: *.csv, {FIGURE} in the run folder")
     summary = {"task": config.task, **league.to_dict(), "pairings": [pairing.to_dict() for pairing in pairings]}
     return Outcome(summary, league_tables(title, league, gains))
-
-
-def _games_limits(games_of: Any, specs: Mapping[str, Any]) -> dict[str, int]:
-    """The most games of a pairing by agent: as `games_of` says, else as its member has it."""
-    members = {name: MEMBERS.get(spec) for name, spec in specs.items() if isinstance(spec, str)}
-    return {name: games for name, games in members.items() if games} | _limits("games_of", games_of, specs, 2, "games")
 
 
 def _limits(option: str, given: Any, specs: Mapping[str, Any], least: int, unit: str) -> dict[str, int]:

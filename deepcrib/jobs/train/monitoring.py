@@ -39,8 +39,7 @@ def layout(options: LearnerOptions, opponents: Iterable[str], monitored: bool) -
 
 def charts_of(learner: str) -> Mapping[str, Mapping[str, str]]:
     """Tags by category and title: `CHARTS` of the module of a learner, its own or one of the package's."""
-    found: Mapping[str, Mapping[str, str]] = getattr(sys.modules[learner_class(learner).__module__], "CHARTS", {})
-    return found
+    return getattr(sys.modules[learner_class(learner).__module__], "CHARTS", {})
 
 
 def _matches(opponents: Iterable[str]) -> dict[str, list[Any]]:

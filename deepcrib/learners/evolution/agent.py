@@ -20,14 +20,14 @@ from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NUM_RANKS, rank_of
 from deepcrib.game.observations import DiscardObservation
+from deepcrib.game.rank_sets import NUM_RANK_PAIRS, rank_set_2
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
-NUM_PAIRS = NUM_RANKS * (NUM_RANKS + 1) // 2
-GENOMES = {"ranks": NUM_RANKS, "pairs": NUM_RANKS + 2 * NUM_PAIRS}
+GENOMES = {"ranks": NUM_RANKS, "pairs": NUM_RANKS + 2 * NUM_RANK_PAIRS}
 """Number of values of each genome: 13 ranks, then 91 pairs kept and 91 pairs thrown."""
-KEPT_PAIRS, THROWN_PAIRS = NUM_RANKS, NUM_RANKS + NUM_PAIRS
+KEPT_PAIRS, THROWN_PAIRS = NUM_RANKS, NUM_RANKS + NUM_RANK_PAIRS
 MOST_VALUES = 11
 """Summed for a discard: four ranks and six pairs kept, a pair thrown."""
 
@@ -79,15 +79,8 @@ def from_weights(saved: SavedWeights) -> EvolutionaryAgent:
 
 
 @jit
-def pair_index(a: int, b: int) -> int:
-    """Number 0..90 of two ranks, in any order: pairs of equal ranks included."""
-    low, high = min(a, b), max(a, b)
-    return high * (high + 1) // 2 + low
-
-
-@jit
 def fill_places(hand: np.ndarray, action: int, size: int, places: np.ndarray) -> int:
-    """places [MOST_VALUES]: which of `size` values a discard of a hand [6] (card ids) is worth; returns how many."""
+    """places [MOST_VALUES]: which of `size` values a discard of a sorted hand [6] is worth; returns how many."""
     n = 0
     for i in range(HAND_SIZE):
         rank = rank_of(hand[KEPT_SLOTS_6[action, i]])
@@ -95,11 +88,11 @@ def fill_places(hand: np.ndarray, action: int, size: int, places: np.ndarray) ->
         n += 1
         if size > NUM_RANKS:
             for j in range(i):
-                places[n] = KEPT_PAIRS + pair_index(rank, rank_of(hand[KEPT_SLOTS_6[action, j]]))
+                places[n] = KEPT_PAIRS + rank_set_2(rank_of(hand[KEPT_SLOTS_6[action, j]]), rank)
                 n += 1
     if size > NUM_RANKS:
         first, second = rank_of(hand[DISCARD_SLOTS_6[action, 0]]), rank_of(hand[DISCARD_SLOTS_6[action, 1]])
-        places[n] = THROWN_PAIRS + pair_index(first, second)
+        places[n] = THROWN_PAIRS + rank_set_2(first, second)
         n += 1
     return n
 

@@ -7,7 +7,7 @@ all of these cards in sight, so that no player reaches it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +19,7 @@ from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.pegging import DEALER, PONE
 from deepcrib.game.cards import NUM_CARDS
-from deepcrib.game.observations import DiscardObservation
+from deepcrib.game.observations import DiscardObservation, dealt
 from deepcrib.game.randomness import SHOW_DEAL, below, hash_key
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, show_points
 from deepcrib.intervals import Interval, Z
@@ -98,16 +98,9 @@ class ShowDeals:
 
     @cached_property
     def observation(self) -> DiscardObservation:
-        """Both decisions of every deal at 0-0, deal by deal, the pone's first: seat 1 deals."""
-        count = 2 * len(self.hands)
-        seats = np.tile(np.array([PONE, DEALER], dtype=np.int8), len(self.hands))
-        return DiscardObservation(
-            hand=self.hands.reshape(count, DEALT),
-            seat=seats,
-            dealer=np.full(count, DEALER, dtype=np.int8),
-            scores=np.zeros((count, 2), dtype=np.int8),
-            key=self.keys.reshape(count),
-        )
+        """Both decisions of every deal at 0-0, deal by deal, the pone's first; each is seat 0's."""
+        is_dealer = np.tile([role == DEALER for role in (PONE, DEALER)], len(self.hands))
+        return replace(dealt(self.hands.reshape(-1, DEALT), is_dealer), key=self.keys.reshape(-1))
 
     def probabilities(self, agent: Agent) -> NDArray[np.float64]:
         """[D, 2, 15] of an agent's discards. Raises AgentError where it gives none."""

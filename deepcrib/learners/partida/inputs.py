@@ -29,8 +29,7 @@ def input_width(inputs: int, encoding: int) -> int:
     """Inputs of the network: 12 or 16 numbers, or as indicators 130 or 143."""
     if encoding == NUMBERS:
         return inputs
-    hands = (inputs - PLAYS) // HAND_SIZE
-    return NUM_RANKS * (hands + PLAYS + 1)
+    return NUM_RANKS * ((inputs - PLAYS) // HAND_SIZE + PLAYS + 1)
 
 
 class Turn(NamedTuple):

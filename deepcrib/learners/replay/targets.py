@@ -36,8 +36,7 @@ def expected_sarsa_value(q_tp1: Float, epsilon: float) -> Values:
     values = np.where(legal, q_tp1, 0)
     mean = values.sum(axis=1) / np.maximum(legal.sum(axis=1), 1)
     best = np.where(legal.any(axis=1), q_tp1.max(axis=1), 0)  # no legal action: nothing follows
-    mixed: Values = (1 - epsilon) * best + epsilon * mean
-    return mixed
+    return (1 - epsilon) * best + epsilon * mean
 
 
 def q_learning_value(q_tp1: Float, q_selector_tp1: Float | None = None) -> Float:

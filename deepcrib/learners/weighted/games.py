@@ -22,7 +22,7 @@ from deepcrib.game.engine.batch import decision_key, scripted_plays
 from deepcrib.game.engine.state import Game, deal, discard, show, start_play
 from deepcrib.game.policies import GREEDY
 from deepcrib.game.randomness import START, below, hash_key
-from deepcrib.game.rank_sets import rank_set_of_kept
+from deepcrib.game.rank_sets import rank_set_of
 from deepcrib.kernels import jit
 from deepcrib.learners.weighted.state import MAX_HANDS, PLAYERS, DiscardLog, Method, Reading, StrategyTables, Training
 
@@ -150,7 +150,7 @@ def _record(g: Game, t: StrategyTables) -> None:
     for k in range(g.num_played):
         pegged[g.history_seats[k]] += g.play_points[k]
     for seat in range(PLAYERS):
-        number = rank_set_of_kept(g.kept[seat])
+        number = rank_set_of(g.kept[seat])
         for role in range(PLAYERS):
             add_record(t.gained, t.given, t.summary, number, role, pegged[seat], pegged[1 - seat])
 

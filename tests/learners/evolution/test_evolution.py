@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepcrib.agents import AgentError, DivergenceError, make_agent
-from deepcrib.learners.evolution.agent import GENOMES, EvolutionaryAgent, pair_index
+from deepcrib.game.rank_sets import rank_set_2
+from deepcrib.learners.evolution.agent import GENOMES, EvolutionaryAgent
 from deepcrib.learners.evolution.deals import ShowDeals
 from deepcrib.learners.evolution.learner import EvolutionLearner
 from deepcrib.learners.evolution.options import EvolutionOptions
@@ -57,13 +58,13 @@ def in_our_order(weights: np.ndarray) -> np.ndarray:
     pairs = sorted((low, high) for low in range(13) for high in range(low, 13))
     ours = weights.copy()
     for number, (low, high) in enumerate(pairs):
-        ours[13 + pair_index(low, high)] = weights[13 + number]
-        ours[13 + 91 + pair_index(high, low)] = weights[13 + 91 + number]
+        ours[13 + rank_set_2(low, high)] = weights[13 + number]
+        ours[13 + 91 + rank_set_2(low, high)] = weights[13 + 91 + number]
     return ours
 
 
 def test_discards_are_worth_their_ranks_and_pairs_by_role() -> None:
-    assert sorted(pair_index(a, b) for a in range(13) for b in range(a, 13)) == list(range(91))
+    assert sorted(rank_set_2(a, b) for a in range(13) for b in range(a, 13)) == list(range(91))
     weights = np.random.default_rng(1).normal(size=(2, GENOMES["pairs"]))
     agent = EvolutionaryAgent("new", np.stack([in_our_order(row) for row in weights]))
     found = agent.discard_values(DEALS.observation)
