@@ -26,6 +26,7 @@ from deepcrib.learners.mirror.descent import MirrorDescent
 from deepcrib.learners.nfsp.fictitious import FictitiousSelfPlay
 from deepcrib.learners.nfsp.memory import Rows
 from deepcrib.learners.policies.learning import LearnedPolicy, PassRates, all_action_values
+from deepcrib.learners.ppo.proximal import ProximalPolicy, Proximity
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import PlayNetworkConfig, make_play_network
@@ -167,6 +168,13 @@ class Options:
     anticipatory: float = 0.1
     epsilon: float = 0.06
     draws: float = 1.0
+    clip: float = 0.1
+    entropy: float = 0.1
+    final_entropy: float = 0.02
+    divergence: float = 0.0
+    averaged: int = 0
+    passes: int = 2
+    slow: int = 1
     recent: int = 200_000
     reservoir: int = 2_000_000
     shown: int = 10
@@ -188,6 +196,25 @@ def mirror(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
         policy = softmax(all_action_values(core.policy, game.states))
         slow = QFunction(core.policy.encoder, core.slow, core.policy.device)
         yield softmax(slow.all_values(game.states, core.policy.encoder.legal(game.states)))
+
+
+def ppo(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
+    """The policy, or its slow copy, after every iteration."""
+    hidden, generator = [options.hidden] * 2, np.random.default_rng(seed)
+    nets = network(game, LearnedPolicy, hidden), network(game, LearnedNetwork, hidden)
+    core = ProximalPolicy(*nets, options.following, bool(options.averaged))
+    policy = softmax(all_action_values(core.policy, game.states))
+    for iteration in range(options.iterations):
+        done = iteration / options.iterations
+        played = game.play(policy, options.episodes, generator)
+        samples = Batch(game.states[played.info], played.action.astype(np.int8), played.returns())
+        entropy = options.entropy * (options.final_entropy / options.entropy) ** done
+        rates = PassRates(options.policy_lr * (1 - done), options.value_lr, options.batch_size)
+        how = Proximity(options.clip, entropy, options.divergence, options.passes)
+        core.learn(samples, rates, how, derive(seed, MINIBATCHES, iteration))
+        policy = softmax(all_action_values(core.policy, game.states))
+        legal = core.policy.encoder.legal(game.states)
+        yield softmax(core.slow_policy().all_values(game.states, legal)) if options.slow else policy
 
 
 def nfsp(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
@@ -222,7 +249,7 @@ def transitions_of(game: SmallGame, played: Episodes) -> Rows:
 def curve(game: SmallGame, options: Options, seed: int) -> Iterator[tuple[int, float, float]]:
     """(episodes, seconds, exploitability) at so many points of a training, evenly spaced."""
     torch.manual_seed(seed)
-    learn = {"mirror": mirror, "nfsp": nfsp}[options.learner]
+    learn = {"mirror": mirror, "nfsp": nfsp, "ppo": ppo}[options.learner]
     begin = time.perf_counter()
     for iteration, policy in enumerate(learn(game, options, seed), 1):
         if iteration % max(1, options.iterations // options.shown) == 0:

@@ -7,19 +7,14 @@ present policy) / eta over the policies p of a state (equation 8, negative entro
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from deepcrib.game.mixed import softmax
 from deepcrib.learners.policies.learning import (
+    FollowedPolicy,
     LearnedPolicy,
     PassRates,
-    PolicyAndValues,
     all_action_values,
     mean_entropy,
 )
@@ -38,7 +33,7 @@ def proximal_logits(logits: Logits, values: Logits, eta: float, tau: float) -> L
     return (logits + eta * values) / (1 + eta * tau)
 
 
-class MirrorDescent(PolicyAndValues):
+class MirrorDescent(FollowedPolicy):
     """A policy, the values of actions where everybody plays by it, and `slow`, a copy that follows it slowly.
 
     The magnet is uniform, so that the policy comes to a quantal response equilibrium of temperature tau, but for the
@@ -46,10 +41,9 @@ class MirrorDescent(PolicyAndValues):
     """
 
     def __init__(self, policy: LearnedPolicy, values: LearnedNetwork, eta: float, following: float) -> None:
-        """eta: size of a step, nats a point. following: share of its distance from the policy by which `slow` moves."""
-        super().__init__(policy, values)
-        self.eta, self.following = eta, following
-        self.slow = copy.deepcopy(policy.network)
+        """eta: size of a step, nats a point. following: as in `FollowedPolicy`."""
+        super().__init__(policy, values, following)
+        self.eta = eta
 
     def learn(self, samples: Batch, rates: PassRates, tau: float, seed: int) -> dict[str, float]:
         """A pass of either network over decisions of the present policy and their returns.
@@ -61,20 +55,9 @@ class MirrorDescent(PolicyAndValues):
         targets = softmax(proximal_logits(logits, values, self.eta, tau))
         generators = [np.random.default_rng((seed, stream)) for stream in range(2)]
         policy_loss, value_loss = self.passes((samples.states, targets), samples, rates, generators)
-        with torch.no_grad():
-            for mean, weight in zip(self.slow.parameters(), self.policy.network.parameters(), strict=True):
-                mean.lerp_(weight, self.following)
+        self.follow()
         return {
             "loss/policy": policy_loss - mean_entropy(targets),
             "loss/values": value_loss,
             "policy/entropy": mean_entropy(softmax(logits)),
         }
-
-    def state(self) -> dict[str, Any]:
-        """All networks."""
-        return {**super().state(), "slow": self.slow.state_dict()}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a saved state."""
-        super().load(state)
-        self.slow.load_state_dict(state["slow"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from deepcrib.agents.policy_network import PolicyNetworkAgent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.learners.mirror.descent import MirrorDescent
 from deepcrib.learners.mirror.options import MirrorOptions
@@ -11,7 +10,7 @@ from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
 from deepcrib.learners.replay.batch import PlayTargets, play_samples
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
 from deepcrib.learners.replay.update import LearnedNetwork
-from deepcrib.matches.trajectories import Trajectories, self_play
+from deepcrib.matches.trajectories import Trajectories
 from deepcrib.training.learner import Metrics
 
 CHARTS = {
@@ -40,12 +39,7 @@ class MirrorLearner(PolicyLearner):
 
     def policy(self) -> QFunction:
         """That of the copy that follows slowly."""
-        return QFunction(self.core.policy.encoder, self.core.slow, self.core.policy.device)
-
-    def play_hands(self, first: int, seed: int) -> Trajectories:
-        """The present policy against itself."""
-        present = PolicyNetworkAgent(self.core.policy.q_function(), self.discards_by)
-        return self_play(present, first, self.options.hands, seed, unit="hands", dealing=self.setting.dealing)
+        return self.core.slow_policy()
 
     def learn(self, hands: Trajectories, seed: int) -> tuple[Metrics, int]:
         """A pass of both networks over the hands' decisions."""
