@@ -19,6 +19,7 @@ import pyspiel
 import torch
 from numpy.typing import NDArray
 
+from benchmarks.equilibrium.ppo import ProximalPolicy, Proximity
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.mixed import epsilon_greedy_probabilities, softmax
 from deepcrib.game.randomness import MINIBATCHES, derive
@@ -26,7 +27,6 @@ from deepcrib.learners.mirror.descent import MirrorDescent
 from deepcrib.learners.nfsp.fictitious import FictitiousSelfPlay
 from deepcrib.learners.nfsp.memory import Rows
 from deepcrib.learners.policies.learning import LearnedPolicy, PassRates, all_action_values
-from deepcrib.learners.ppo.proximal import ProximalPolicy, Proximity
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import PlayNetworkConfig, make_play_network

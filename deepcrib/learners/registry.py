@@ -18,7 +18,6 @@ from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.mirror.options import MirrorOptions
 from deepcrib.learners.nfsp.options import NfspOptions
 from deepcrib.learners.partida.options import PartidaOptions
-from deepcrib.learners.ppo.options import PpoOptions
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.weighted.options import WeightedOptions
@@ -59,7 +58,6 @@ _LEARNERS = {
     ),
     "nfsp": Entry(NfspOptions, "nfsp.learner:NfspLearner", ("state", "play_network")),
     "mirror": Entry(MirrorOptions, "mirror.learner:MirrorLearner", ("state", "play_network")),
-    "ppo": Entry(PpoOptions, "ppo.learner:PpoLearner", ("state", "play_network")),
 }
 
 

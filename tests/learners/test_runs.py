@@ -46,7 +46,6 @@ RUNS: dict[str, dict[str, Any]] = {
     "weighted_sampled": WEIGHTED | {"update_records": True, "records": "sampled", "record_hands": 100},
     "mirror": POLICY | {"name": "mirror"},
     "nfsp": POLICY | {"name": "nfsp", "recent": 100, "reservoir": 25},
-    "ppo": POLICY | {"name": "ppo"},
 }
 """Small, by name. Memories are full before the end."""
 EVERY_RUN = pytest.mark.parametrize("run", RUNS)
@@ -56,7 +55,7 @@ def new_learner(run: str, seed: int = 1, *, matches: bool = False, **changes: An
     """With `matches`, there are some at the first checkpoint."""
     options = RUNS[run] | changes
     made = LEARNERS[options["name"]].options(**options)
-    every = POLICY["checkpoint_every"] if made.name in ("mirror", "nfsp", "ppo", "replay") else 1
+    every = POLICY["checkpoint_every"] if made.name in ("mirror", "nfsp", "replay") else 1
     evaluation = EvaluationOptions(opponents=["random"] if matches else [], every=every if matches else 0)
     groups = {
         "algorithm": AlgorithmOptions("sarsa"),

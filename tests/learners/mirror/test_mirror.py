@@ -24,7 +24,7 @@ from deepcrib.networks.encoders.spec import ONE_HOT, is_table
 from deepcrib.plugins import Registry
 from tests.support.policies import new_learner
 
-POLICIES = ("mirror", "nfsp", "ppo")
+POLICIES = ("mirror", "nfsp")
 
 
 def test_the_proximal_step_is_that_of_a_calculation_by_hand() -> None:
