@@ -184,7 +184,7 @@ def mirror(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
     """The policy of the slow copy after every iteration."""
     hidden, generator = [options.hidden] * 2, np.random.default_rng(seed)
     nets = network(game, LearnedPolicy, hidden), network(game, LearnedNetwork, hidden)
-    core = MirrorDescent(*nets, options.eta, options.following)
+    core = MirrorDescent(*nets, options.eta, options.following, bool(options.averaged))
     policy = softmax(all_action_values(core.policy, game.states))
     for iteration in range(options.iterations):
         done = iteration / options.iterations

@@ -24,26 +24,29 @@ from deepcrib.learners.replay.update import LearnedNetwork
 Logits = NDArray[np.floating]
 
 
-def proximal_logits(logits: Logits, values: Logits, eta: float, tau: float) -> Logits:
+def proximal_logits(logits: Logits, values: Logits, eta: float, tau: float, magnet: Logits | float = 0.0) -> Logits:
     """[E, A] after a step from logits [E, A] by action values [E, A], both -inf where an action is not legal.
 
-    (logits + eta q + eta tau log magnet) / (1 + eta tau), where a uniform magnet adds the same to all of a state. From
-    even chances, q = (0, 2 log 3) and eta = tau = 1 make chances 1/4 and 3/4. The fixed point is q / tau.
+    (logits + eta q + eta tau magnet) / (1 + eta tau), where the magnet's logits [E, A] are 0 of a uniform one. From
+    even chances, q = (0, 2 log 3) and eta = tau = 1 make chances 1/4 and 3/4. The fixed point is q / tau + magnet.
     """
-    return (logits + eta * values) / (1 + eta * tau)
+    return (logits + eta * values + eta * tau * magnet) / (1 + eta * tau)
 
 
 class MirrorDescent(FollowedPolicy):
     """A policy, the values of actions where everybody plays by it, and `slow`, a copy that follows it slowly.
 
-    The magnet is uniform, so that the policy comes to a quantal response equilibrium of temperature tau, but for the
-    noise of values that are learned from samples. That noise is averaged in the weights of `slow`.
+    With a uniform magnet the policy comes to a quantal response equilibrium of temperature tau, but for the noise of
+    values that are learned from samples. That noise is averaged in the weights of `slow`; with `averaged` these are the
+    magnet, too.
     """
 
-    def __init__(self, policy: LearnedPolicy, values: LearnedNetwork, eta: float, following: float) -> None:
+    def __init__(
+        self, policy: LearnedPolicy, values: LearnedNetwork, eta: float, following: float, averaged: bool = False
+    ) -> None:
         """eta: size of a step, nats a point. following: as in `FollowedPolicy`."""
         super().__init__(policy, values, following)
-        self.eta = eta
+        self.eta, self.averaged = eta, averaged
 
     def learn(self, samples: Batch, rates: PassRates, tau: float, seed: int) -> dict[str, float]:
         """A pass of either network over decisions of the present policy and their returns.
@@ -52,7 +55,11 @@ class MirrorDescent(FollowedPolicy):
         tau: the temperature, points that a nat of the KL is worth.
         """
         logits, values = (all_action_values(network, samples.states) for network in (self.policy, self.values))
-        targets = softmax(proximal_logits(logits, values, self.eta, tau))
+        legal = np.isfinite(logits)
+        magnet = (
+            self.slow_policy().all_values(samples.states, legal) if self.averaged else np.where(legal, 0.0, -np.inf)
+        )
+        targets = softmax(proximal_logits(logits, values, self.eta, tau, magnet))
         generators = [np.random.default_rng((seed, stream)) for stream in range(2)]
         policy_loss, value_loss = self.passes((samples.states, targets), samples, rates, generators)
         self.follow()
