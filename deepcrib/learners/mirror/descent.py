@@ -55,10 +55,7 @@ class MirrorDescent(FollowedPolicy):
         tau: the temperature, points that a nat of the KL is worth.
         """
         logits, values = (all_action_values(network, samples.states) for network in (self.policy, self.values))
-        legal = np.isfinite(logits)
-        magnet = (
-            self.slow_policy().all_values(samples.states, legal) if self.averaged else np.where(legal, 0.0, -np.inf)
-        )
+        magnet = self.slow_policy().all_values(samples.states, np.isfinite(logits)) if self.averaged else 0.0
         targets = softmax(proximal_logits(logits, values, self.eta, tau, magnet))
         generators = [np.random.default_rng((seed, stream)) for stream in range(2)]
         policy_loss, value_loss = self.passes((samples.states, targets), samples, rates, generators)
