@@ -107,7 +107,6 @@ def each(check: Check, least: int = 0, distinct: bool = False, ascending: bool =
 
 def anything(value: Any) -> None:
     """Whatever it is."""
-    return None
 
 
 def seed_value(value: int) -> str | None:
