@@ -1,13 +1,14 @@
 """Execute the notebooks and keep their outputs: `python notebooks/execute.py [NAME.ipynb ...]`.
 
 With `--short` they are only tried, with the small numbers that comments in their first cell give, such as
-`GAMES = 2000  # short: 20`.
+`GAMES = 2000  # short: 20`. They run in an empty folder: each needs the installed package alone, not a clone.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,9 @@ def execute(path: Path, short: bool = False, kernel: Any = None) -> Any:
     for cell in notebook.cells:
         if cell.cell_type == "code" and short:
             cell.source = shortened(cell.source)
-    resources = {"metadata": {"path": str(FOLDER)}}
-    NotebookClient(notebook, kernel, timeout=TIMEOUT, kernel_name="python3", resources=resources).execute()
+    with tempfile.TemporaryDirectory() as empty:
+        resources = {"metadata": {"path": empty}}
+        NotebookClient(notebook, kernel, timeout=TIMEOUT, kernel_name="python3", resources=resources).execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)  # times, which differ from run to run
         for output in cell.get("outputs", []):

@@ -153,7 +153,7 @@ def means_over_seeds(rows: Iterable[SweptRun]) -> list[SweptRun]:
     for words, group in groups.items():
         matches: list[Mapping[str, Any]] = [_matches(run.summary) for run in group]
         summary: dict[str, Any] = {}
-        for name in set.intersection(*map(set, matches)) if len(group) > 1 else ():
+        for name in sorted(set.intersection(*map(set, matches)), key=list(matches[0]).index) if len(group) > 1 else ():
             games = min(int(match[name].get("games") or 0) for match in matches)
             summary[name] = over_seeds([match[name]["win_rate"] for match in matches], games).named("win_rate", "ci")
         if summary:

@@ -30,7 +30,7 @@ class OrionSweeper(Sweeper):
         except ImportError as error:
             from deepcrib.errors import MissingExtraError
 
-            raise MissingExtraError("hydra/sweeper=orion", f"Orion ({error})", "orion") from error
+            raise MissingExtraError("hydra/sweeper=orion", f"Orion for Python 3.11 ({error})", "orion") from error
         self.config = config
         self._search = Search(self.options, hydra_context, task_function, config)
 

@@ -564,6 +564,13 @@ def test_means_over_seeds_stand_in_a_table_of_their_own() -> None:
     assert means_over_seeds([replace(run, summary=run.summary["greedy"]) for run in found])[0].summary["ci_high"] == 1.0
 
 
+def test_means_over_seeds_name_opponents_in_the_order_of_the_matches() -> None:
+    names = ["greedy", "random", "deterministic", "minimax", "expected_value", "quick", "beginner", "champion"]
+    match = {"win_rate": 0.5, "ci_low": 0.1, "ci_high": 0.9, "games": 1000}
+    found = [SweptRun(Path("run"), "done", (f"seed={seed}",), summary=dict.fromkeys(names, match)) for seed in (1, 2)]
+    assert list(means_over_seeds(found)[0].summary) == names
+
+
 def test_a_sweep_says_how_far_it_is_whatever_launches_it(tmp_path: Path) -> None:
     """Of four runs one was done before, one is done, one half, after 60 seconds: 1.5 in a minute, 1.5 to do."""
     for name in ("before", "done"):

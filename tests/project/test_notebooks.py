@@ -5,7 +5,6 @@ import importlib.util
 import json
 import re
 import subprocess
-import sys
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -60,10 +59,9 @@ PROCESS = subprocess.run
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_every_cell_runs(execution: ModuleType, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In its short form, after those before it and without what another notebook named."""
-    monkeypatch.chdir(FOLDER)
-    monkeypatch.setattr(sys, "path", sys.path[:])
+def test_every_cell_runs(execution: ModuleType, path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In its short form, after those before it and without what another notebook named, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(subprocess, "run", in_this_process)
     names: dict[str, Any] = {}
     for cell in code_cells(path):
@@ -72,6 +70,19 @@ def test_every_cell_runs(execution: ModuleType, path: Path, monkeypatch: pytest.
         shown = body.pop() if isinstance(body[-1], ast.Expr) else None
         exec(compile(ast.Module(body, []), path.name, "exec"), names)
         assert shown is None or repr(eval(compile(ast.Expression(shown.value), path.name, "eval"), names))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_needs_the_installed_package_alone(path: Path) -> None:
+    """A hosted notebook has no clone: its first cell can install the package, and no cell uses what a wheel lacks."""
+    sources = ["".join(cell["source"]) for cell in code_cells(path)]
+    line = sources[0].splitlines()[1]
+    assert line == '# %pip install -q "deepcrib[notebooks] @ git+ADDRESS"'
+    tree = ast.parse(re.sub("^%matplotlib inline$", "", "\n".join(sources), flags=re.MULTILINE))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {getattr(node, "module", None) or alias.name for node in imports for alias in node.names}
+    beside = {found.name for found in FOLDER.parent.iterdir()} - {"deepcrib"}
+    assert not {name.partition(".")[0] for name in names} & beside
 
 
 def test_a_kernel_executes_the_short_form(execution: ModuleType, tmp_path: Path) -> None:

@@ -67,8 +67,7 @@ def discard_grid(values: HandValues, suits: str) -> RenderableType:
             opinions.append(marked(choice.values, actions[0] if taken is None else taken, taken is not None))
         cards = [colored(name, suits) for name in names[: len(columns)]]
         rows.append([*cards, *figures[:3], Text(figures[3], "bold"), _win(one.win, most), *opinions])
-    columns = *columns, "hand", "crib", "play", "total", "win%"
-    return _grid(columns, list(values.agents), rows, DISCARD_NOTE)
+    return _grid((*columns, "hand", "crib", "play", "total", "win%"), list(values.agents), rows, DISCARD_NOTE)
 
 
 def play_grid(hint: PlayHint, suits: str) -> RenderableType:

@@ -7,7 +7,7 @@ import shutil
 import sys
 import traceback
 import warnings
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -54,6 +54,8 @@ OmegaConf.register_new_resolver("run_folder", _run_folder, use_cache=True, repla
 warnings.filterwarnings("ignore", message=r"\s*'hydra/launcher/\w+' is validated against ConfigStore schema")
 
 os.environ["HYDRA_FULL_ERROR"] = "1"  # `hydra.main` raises its errors: `report` prints them
+if hasattr(ArgumentParser, "_check_help"):  # of Python 3.14: refuses a help of Hydra 1.3, which is no text until shown
+    ArgumentParser._check_help = lambda parser, action: None
 
 
 def launch(job: Job, overrides: Sequence[str], flags: Namespace) -> int:
