@@ -32,7 +32,7 @@ from benchmarks.pages import interval
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.evaluation.exploit import over_deals, play_after, with_starters
 from deepcrib.exact.beliefs.cribs import flush_weight
-from deepcrib.exact.beliefs.discards import DiscardArrays, count_unseen, fill_thrown
+from deepcrib.exact.beliefs.discards import DiscardArrays, fill_thrown, unseen_ranks
 from deepcrib.exact.beliefs.plays import SETS_4
 from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS
 from deepcrib.files.runs import write_json
@@ -178,8 +178,7 @@ def _fill_sight(part: Part, sets: np.ndarray, is_dealer: bool, table: np.ndarray
 @jit
 def _fill_flush_means(hand: np.ndarray, model: DiscardArrays, means: np.ndarray) -> None:
     """means [15]: points of flushes in the crib after each discard, the part of `fill_crib_means` that is not exact."""
-    unseen = np.empty(NUM_RANKS, dtype=np.int64)
-    count_unseen(hand, unseen)
+    unseen = unseen_ranks(hand)
     mask = card_set(hand)
     thrown = np.zeros(NUM_RANK_PAIRS)
     fill_thrown(hand, model, thrown, np.zeros((NUM_RANK_PAIRS, NUM_RANKS)))

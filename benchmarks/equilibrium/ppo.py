@@ -10,28 +10,30 @@ entropy, 0.05 to 0.1 of advantages in standard deviations.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
-from deepcrib.agents.q_network import QFunction
+from deepcrib.agents.base import require_finite
 from deepcrib.game.mixed import softmax
-from deepcrib.learners.policies.learner import PolicyLearner
-from deepcrib.learners.policies.learning import (
-    FollowedPolicy,
-    LearnedPolicy,
-    PassRates,
-    all_action_values,
-    mean_entropy,
-)
+from deepcrib.learners.mirror.descent import MirrorDescent
+from deepcrib.learners.mirror.learner import MirrorLearner
+from deepcrib.learners.policies.learning import LearnedPolicy, PassRates, all_action_values, mean_entropy
 from deepcrib.learners.policies.options import PolicyOptions
 from deepcrib.learners.replay.batch import Batch, PlayTargets, play_samples
+from deepcrib.learners.replay.extras import in_order
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions, StateOptions
-from deepcrib.learners.replay.update import LearnedNetwork
+from deepcrib.learners.replay.update import LearnedNetwork, SampleInputs
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks import PlayNetworkConfig
+from deepcrib.networks.fast import adam_step
 from deepcrib.options import at_least, between, fraction, one_of, option, positive
 from deepcrib.training.learner import Metrics, Setting
 
@@ -51,19 +53,53 @@ class Proximity:
     passes: int
 
 
-class ProximalPolicy(FollowedPolicy):
+class ProximalNetwork(LearnedPolicy):
+    """Learns by any loss of its log chances."""
+
+    def descend(
+        self,
+        states: NDArray[np.int8],
+        loss: Callable[[Tensor, Tensor], Tensor],
+        rates: PassRates,
+        passes: int,
+        generator: np.random.Generator,
+    ) -> float:
+        """Passes over states [E, K] in minibatches; returns the mean loss of the last.
+
+        loss: of rows [B] of the states and the log chances [B, A] there, 0 where an action is not legal, the sum over
+        these states. Raises DivergenceError where the learning rate is too high.
+        """
+        inputs = SampleInputs(self.encoder, states, np.zeros(len(states), dtype=np.int8), True, self.device)
+        legal = torch.as_tensor(self.encoder.legal(states), device=self.device)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rates.policy_lr
+        self.network.train()
+        for _ in range(passes):
+            sums: list[Tensor] = []
+            for rows, _ in in_order(generator.permutation(len(states)), rates.batch_size):
+                number = torch.as_tensor(rows, device=self.device)
+                allowed = legal[number]
+                outputs = self.network(inputs.batch(rows).inputs)
+                logits = outputs.new_full(allowed.shape, -math.inf).masked_scatter(allowed, outputs)
+                found = loss(number, functional.log_softmax(logits, dim=1).masked_fill(~allowed, 0))
+                (found / len(rows)).backward()
+                adam_step(self.optimizer)
+                sums.append(found.detach())
+        mean = float(torch.stack(sums).sum()) / len(states)
+        require_finite(mean, rates.policy_lr)
+        return mean
+
+
+class ProximalPolicy(MirrorDescent):
     """A policy, the values of actions where everybody plays by it, and `slow`, a copy that follows it slowly.
 
     The baseline of an advantage is the mean of the values by the policy. The magnet is the policy before the iteration,
     so that each is a step of mirror descent (Sokota et al. 2023), or with `averaged` the slow copy.
     """
 
-    def __init__(self, policy: LearnedPolicy, values: LearnedNetwork, following: float, averaged: bool) -> None:
-        """following: as in `FollowedPolicy`."""
-        super().__init__(policy, values, following)
-        self.averaged = averaged
+    policy: ProximalNetwork
 
-    def learn(self, samples: Batch, rates: PassRates, how: Proximity, seed: int) -> dict[str, float]:
+    def near(self, samples: Batch, rates: PassRates, how: Proximity, seed: int) -> dict[str, float]:
         """Passes over decisions of the present policy and their returns, which the values learn in one."""
         states, actions, rows = samples.states, samples.actions.astype(np.int64), np.arange(len(samples))
         logits = all_action_values(self.policy, states)
@@ -83,9 +119,11 @@ class ProximalPolicy(FollowedPolicy):
             return -gained + (now * ((how.entropy + how.divergence) * logs - how.divergence * there)).sum()
 
         streams = [np.random.default_rng((seed, stream)) for stream in range(2)]
-        found = self.policy.descend(states, loss, rates.policy_lr, rates.batch_size, how.passes, streams[0])
+        found = self.policy.descend(states, loss, rates, how.passes, streams[0])
         passed = self.values.train_pass(samples, rates.value_lr, rates.batch_size, 1.0, streams[1])
-        self.follow()
+        with torch.no_grad():
+            for mean, weight in zip(self.slow.parameters(), self.policy.network.parameters(), strict=True):
+                mean.lerp_(weight, self.following)
         return {"loss/policy": found, "loss/values": passed.loss, "policy/entropy": mean_entropy(chances)}
 
 
@@ -118,26 +156,22 @@ class PpoOptions(PolicyOptions):
         return self.entropy + (self.final_entropy - self.entropy) * iteration / self.iterations
 
 
-class PpoLearner(PolicyLearner):
+class PpoLearner(MirrorLearner):
     """Three networks: the policy, the values of actions, and the copy of the policy that is the agent."""
 
     core: ProximalPolicy
-    options: PpoOptions
+    options: Any
 
     def __init__(
         self, options: PpoOptions, setting: Setting, *, state: StateOptions, play_network: PlayNetworkConfig
     ) -> None:
-        """As `PolicyLearner`."""
+        """As `MirrorLearner`."""
         super().__init__(options, setting, state=state, play_network=play_network)
 
     def make_core(self) -> ProximalPolicy:
         """Untrained networks."""
-        networks = self.network(LearnedPolicy, 0), self.network(LearnedNetwork, 1)
-        return ProximalPolicy(*networks, self.options.following, self.options.magnet == "average")
-
-    def policy(self) -> QFunction:
-        """That of the copy that follows slowly."""
-        return self.core.slow_policy()
+        networks = self.network(ProximalNetwork, 0), self.network(LearnedNetwork, 1)
+        return ProximalPolicy(*networks, 0.0, self.options.following, self.options.magnet == "average")
 
     def learn(self, hands: Trajectories, seed: int) -> tuple[Metrics, int]:
         """Passes over the hands' decisions, whose returns go on from the values of one's own next plays."""
@@ -147,6 +181,6 @@ class PpoLearner(PolicyLearner):
         samples = play_samples(hands, returns, self.core.values.q_function(), 0.0)
         rates = PassRates(options.policy_lr * self.left(), options.value_lr, options.batch_size)
         near = Proximity(options.clip, entropy, options.divergence, options.passes)
-        metrics = self.core.learn(samples, rates, near, seed)
+        metrics = self.core.near(samples, rates, near, seed)
         metrics |= {"schedule/entropy": entropy, "schedule/policy_lr": rates.policy_lr}
         return metrics, (1 + options.passes) * len(samples)

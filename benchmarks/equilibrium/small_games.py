@@ -19,7 +19,7 @@ import pyspiel
 import torch
 from numpy.typing import NDArray
 
-from benchmarks.equilibrium.ppo import ProximalPolicy, Proximity
+from benchmarks.equilibrium.ppo import ProximalNetwork, ProximalPolicy, Proximity
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.mixed import epsilon_greedy_probabilities, softmax
 from deepcrib.game.randomness import MINIBATCHES, derive
@@ -201,8 +201,8 @@ def mirror(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
 def ppo(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
     """The policy, or its slow copy, after every iteration."""
     hidden, generator = [options.hidden] * 2, np.random.default_rng(seed)
-    nets = network(game, LearnedPolicy, hidden), network(game, LearnedNetwork, hidden)
-    core = ProximalPolicy(*nets, options.following, bool(options.averaged))
+    nets = network(game, ProximalNetwork, hidden), network(game, LearnedNetwork, hidden)
+    core = ProximalPolicy(*nets, 0.0, options.following, bool(options.averaged))
     policy = softmax(all_action_values(core.policy, game.states))
     for iteration in range(options.iterations):
         done = iteration / options.iterations
@@ -211,7 +211,7 @@ def ppo(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
         entropy = options.entropy * (options.final_entropy / options.entropy) ** done
         rates = PassRates(options.policy_lr * (1 - done), options.value_lr, options.batch_size)
         how = Proximity(options.clip, entropy, options.divergence, options.passes)
-        core.learn(samples, rates, how, derive(seed, MINIBATCHES, iteration))
+        core.near(samples, rates, how, derive(seed, MINIBATCHES, iteration))
         policy = softmax(all_action_values(core.policy, game.states))
         legal = core.policy.encoder.legal(game.states)
         yield softmax(core.slow_policy().all_values(game.states, legal)) if options.slow else policy

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from deepcrib.errors import OptionError
-from deepcrib.exact.beliefs.discards import count_unseen, hand_ways
+from deepcrib.exact.beliefs.discards import hand_ways, unseen_ranks
 from deepcrib.exact.beliefs.plays import SETS_4, keep_possible
-from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_RANKS, RANKS, CardError, format_cards
+from deepcrib.game.cards import NO_CARD, NUM_CARDS, RANKS, CardError, format_cards
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE
@@ -68,8 +68,7 @@ def _possible_hand(kept: Cards, history: Cards, pool: Cards, is_dealer: bool, se
     cards[: len(history)] = history[: 2 * HAND_SIZE]
     seats = np.where(cards == NO_CARD, NO_CARD, np.where(np.isin(cards, kept), ME, OTHER)).astype(np.int8)
     first = ME if not is_dealer else OTHER
-    unseen = np.empty(NUM_RANKS, dtype=np.int64)
-    count_unseen(np.array(seen, dtype=np.int8), unseen)
+    unseen = unseen_ranks(np.array(seen, dtype=np.int8))
     weights = np.array([hand_ways(ranks, unseen) for ranks in SETS_4], dtype=np.float64)
     own = np.array(kept, dtype=np.int8)
     leads = seats[0] == first if history else first == ME

@@ -111,7 +111,8 @@ def view_of(
     the record does not tell; None: the first from the dealer's left that has not. In the play the record knows.
     """
     g = SimpleNamespace(**{name: game[name].tolist() for name in game.dtype.names})
-    dealt, phase = g.hand_number >= 0, _phase(g)
+    dealt = g.hand_number >= 0
+    phase = "over" if g.finished else "show" if g.shown else "play" if g.starter >= 0 else "discard"
     choosing = _turn(g, phase, turn)
     return TableView(
         names=tuple(names),
@@ -142,12 +143,6 @@ def _present(cards: Sequence[int]) -> _Cards:
 
 
 # g is the record in plain values.
-
-
-def _phase(g: Any) -> str:
-    if g.finished or g.shown:
-        return "over" if g.finished else "show"
-    return "play" if g.starter >= 0 else "discard"
 
 
 def _has_discarded(g: Any, seat: int) -> bool:

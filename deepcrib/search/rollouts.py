@@ -117,10 +117,10 @@ class Rollouts:
         """
         o = o.take(rows)
         drawn = np.repeat(games_seen(o), len(numbers))
-        drawn["game"] = np.tile(numbers, len(o))
+        drawn["game"] = np.tile(numbers, len(o))  # by which an opponent that draws its cards does so in each hand
         run_rows(draw_hands, len(o), o.key, weights[rows], self.hands, numbers, drawn, piece=4)
         games, slots = np.nonzero(np.repeat(tried, len(numbers), axis=0))
-        table = _table(numbers[games % len(numbers)], is_late)
+        table = _table(len(games), is_late)
         table.records[:] = drawn[games]
         table.play(np.arange(len(games)), slots)
         play_out(table, partial(self._play_on, o.seat[games // len(numbers)]))
@@ -141,10 +141,11 @@ class Rollouts:
         cards = np.empty((len(o), len(numbers), 8), dtype=np.int64)
         run_rows(draw_unseen, len(o), o.hand, o.key, numbers, cards, piece=16)
         of, hands, actions = np.nonzero(np.repeat(tried[:, None], len(numbers), axis=1))
-        table = self._dealt(o, of, cards[of, hands], numbers[hands])
+        table = self._dealt(o, of, cards[of, hands])
+        table.records["game"] = numbers[hands]
         games, seats = np.arange(len(of)), o.seat[of]
         table.discard(games, seats, actions)
-        table.discard(games, 1 - seats, self._discards_of(o, cards, numbers)[of, hands])
+        table.discard(games, 1 - seats, self._discards_of(o, cards)[of, hands])
         table.start_play()
         play_out(table, partial(self._play_on, seats))
         table.show()
@@ -152,25 +153,22 @@ class Rollouts:
         found[of, actions, hands] = chances_after(table, seats, self.chances, self.objective)
         return found
 
-    def _discards_of(
-        self, o: DiscardObservation, cards: NDArray[np.int64], numbers: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def _discards_of(self, o: DiscardObservation, cards: NDArray[np.int64]) -> NDArray[np.int64]:
         """[R, K] the opponents' discards from hidden cards [R, K, 8]."""
         of, hands = np.indices(cards.shape[:2]).reshape(2, -1)
-        table = self._dealt(o, of, cards[of, hands], numbers[hands])
+        table = self._dealt(o, of, cards[of, hands])
+        table.records["game"] = hands
         seen = table.discard_observation(np.arange(len(of)), 1 - o.seat[of])
         discards = self.opponent.discard(seen)
         return np.asarray(discards, dtype=np.int64).reshape(cards.shape[:2])
 
     @staticmethod
-    def _dealt(
-        o: DiscardObservation, of: NDArray[np.intp], hidden: NDArray[np.int64], numbers: NDArray[np.int64]
-    ) -> Games:
+    def _dealt(o: DiscardObservation, of: NDArray[np.intp], hidden: NDArray[np.int64]) -> Games:
         """A table of games of rows [G] observed, with hidden cards [G, 8]: the other hand, then the starter."""
         games, seats = np.arange(len(of)), o.seat[of]
         dealt = np.empty((len(of), 2, 6), dtype=np.int64)
         dealt[games, seats], dealt[games, 1 - seats] = o.hand[of], hidden[:, :6]
-        table = _table(numbers, True)
+        table = _table(len(of), True)
         table.deal_cards(games, dealt, hidden[:, 6:], o.dealer[of])
         table.records["scores"] = o.scores[of]
         return table
@@ -187,9 +185,9 @@ class Rollouts:
         return slots
 
 
-def _table(numbers: NDArray[np.int64], stops: bool) -> Games:
-    """Games with the numbers [G] of their drawn hands, so that an opponent that draws its cards does so in each."""
-    return Games(numbers, 0, first_dealer=np.zeros_like(numbers), stop_at_121=stops)
+def _table(games: int, stops: bool) -> Games:
+    zeros = np.zeros(games, dtype=np.int64)
+    return Games(zeros, 0, first_dealer=zeros, stop_at_121=stops)
 
 
 def _margins(table: Games, seats: NDArray[np.int8], first: NDArray[np.int64]) -> NDArray[np.float64]:

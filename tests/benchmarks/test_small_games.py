@@ -22,7 +22,7 @@ def test_uniform_play_of_kuhn_poker(kuhn: SmallGame) -> None:
     assert played.values.mean() == pytest.approx(0.125, abs=5 * 1.3 / np.sqrt(20_000))
 
 
-@pytest.mark.parametrize("learner", ["mirror", "nfsp"])
+@pytest.mark.parametrize("learner", ["mirror", "nfsp", "ppo"])
 def test_a_short_training_is_nearer_to_the_equilibrium(kuhn: SmallGame, learner: str) -> None:
     options = Options(learner=learner, iterations=60, episodes=512, policy_lr=2e-3, hidden=32, following=0.1, shown=1)
     ((_, _, found),) = curve(kuhn, options, 1)

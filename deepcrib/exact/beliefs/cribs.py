@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.exact.beliefs.discards import DiscardArrays, DiscardModel, count_unseen, fill_thrown
+from deepcrib.exact.beliefs.discards import DiscardArrays, DiscardModel, fill_thrown, unseen_ranks
 from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS
 from deepcrib.game.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, RANKS, card_set, rank_of, suit_of
 from deepcrib.game.rank_sets import NUM_RANK_PAIRS, rank_set_2, rank_sets
@@ -42,9 +42,8 @@ def values_by_starter(hand: Sequence[int], is_dealer: bool, model: DiscardModel)
     Ranks are exact; the crib's points of suits (nobs and flush, a tenth of a point) are their mean over all starters.
     """
     held, arrays = np.array(hand, dtype=np.int8), model.arrays[0 if is_dealer else 1]
-    unseen, thrown = np.empty(NUM_RANKS, dtype=np.int64), np.zeros(NUM_RANK_PAIRS)
+    unseen, thrown = unseen_ranks(held), np.zeros(NUM_RANK_PAIRS)
     beside, cribs = np.zeros((NUM_RANK_PAIRS, NUM_RANKS)), np.empty(NUM_DISCARDS)
-    count_unseen(held, unseen)
     fill_thrown(held, arrays, thrown, beside)
     fill_crib_means(held, arrays, cribs)
     weights = thrown[:, None] * unseen - beside  # [91, 13] of the opponent's pair with a starter
@@ -77,9 +76,7 @@ def fill_crib_means(hand: np.ndarray, model: DiscardArrays, means: np.ndarray) -
 
     model: how the opponent discards in its role.
     """
-    unseen = np.empty(NUM_RANKS, dtype=np.int64)
-    count_unseen(hand, unseen)
-    mask = card_set(hand)
+    unseen, mask = unseen_ranks(hand), card_set(hand)
     thrown = np.zeros(NUM_RANK_PAIRS)
     beside = np.zeros((NUM_RANK_PAIRS, NUM_RANKS))
     fill_thrown(hand, model, thrown, beside)

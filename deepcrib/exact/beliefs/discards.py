@@ -230,12 +230,13 @@ def _find_usual(part: Part, starts: np.ndarray, chances: np.ndarray, sizes: np.n
 
 
 @jit
-def count_unseen(seen: np.ndarray, unseen: np.ndarray) -> None:
-    """Fill unseen [13] with the number of cards of each rank that are not in seen [S] (-1: none)."""
-    unseen[:] = NUM_SUITS
+def unseen_ranks(seen: np.ndarray) -> np.ndarray:
+    """int64 [13]: the number of cards of each rank that are not in seen [S] (-1: none)."""
+    unseen = np.full(NUM_RANKS, NUM_SUITS)
     for i in range(len(seen)):
         if seen[i] >= 0:
             unseen[rank_of(seen[i])] -= 1
+    return unseen
 
 
 @jit(borrowed=True)
@@ -264,9 +265,7 @@ def _row_ways(model: DiscardArrays, row: int, unseen: np.ndarray, free: np.ndarr
 @jit
 def fill_kept(seen: np.ndarray, model: DiscardArrays, kept: np.ndarray) -> None:
     """Add to kept [1820] the hands, with their chances, of unseen cards that keep each rank multiset."""
-    unseen = np.empty(NUM_RANKS, dtype=np.int64)
-    count_unseen(seen, unseen)
-    free = free_suits(seen)
+    unseen, free = unseen_ranks(seen), free_suits(seen)
     for row in range(len(model.numbers)):
         ways = _row_ways(model, row, unseen, free)
         if ways > 0:
@@ -280,9 +279,7 @@ def fill_thrown(seen: np.ndarray, model: DiscardArrays, thrown: np.ndarray, besi
 
     beside [91, 13] receives the same times the number of cards of each rank in the hand: they cannot be turned up.
     """
-    unseen = np.empty(NUM_RANKS, dtype=np.int64)
-    count_unseen(seen, unseen)
-    free = free_suits(seen)
+    unseen, free = unseen_ranks(seen), free_suits(seen)
     for row in range(len(model.numbers)):
         ways = _row_ways(model, row, unseen, free)
         if ways > 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.exact.beliefs.discards import DiscardModel, count_unseen, hand_ways
+from deepcrib.exact.beliefs.discards import DiscardModel, hand_ways, unseen_ranks
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, rank_of
 from deepcrib.game.observations import PlayColumns, PlayObservation
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_sets
@@ -110,9 +110,8 @@ def hands_by_rules(o: PlayObservation) -> NDArray[np.float64]:
 @jit
 def _fill_by_rules(part: Part, o: PlayColumns, seen: np.ndarray, own: np.ndarray, weights: np.ndarray) -> None:
     """weights [N, 1820] by the ways to make each multiset of the unseen cards, 0 where the play contradicts it."""
-    unseen = np.empty(NUM_RANKS, dtype=np.int64)
     for r in range(*part):
-        count_unseen(seen[r], unseen)
+        unseen = unseen_ranks(seen[r])
         for number in range(len(SETS_4)):
             weights[r, number] = hand_ways(SETS_4[number], unseen)
         keep_possible(own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from deepcrib.agents.policy_network import PolicyNetworkAgent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.learners.mirror.descent import MirrorDescent
 from deepcrib.learners.mirror.options import MirrorOptions
@@ -10,7 +11,7 @@ from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
 from deepcrib.learners.replay.batch import PlayTargets, play_samples
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
 from deepcrib.learners.replay.update import LearnedNetwork
-from deepcrib.matches.trajectories import Trajectories
+from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.training.learner import Metrics
 
 CHARTS = {
@@ -35,11 +36,16 @@ class MirrorLearner(PolicyLearner):
     def make_core(self) -> MirrorDescent:
         """Untrained networks."""
         networks = self.network(LearnedPolicy, 0), self.network(LearnedNetwork, 1)
-        return MirrorDescent(*networks, self.options.eta, self.options.following)
+        return MirrorDescent(*networks, self.options.eta, self.options.following, self.options.magnet == "average")
 
     def policy(self) -> QFunction:
         """That of the copy that follows slowly."""
         return self.core.slow_policy()
+
+    def play_hands(self, first: int, seed: int) -> Trajectories:
+        """The present policy against itself."""
+        present = PolicyNetworkAgent(self.core.policy.q_function(), self.discards_by)
+        return self_play(present, first, self.options.hands, seed, unit="hands", dealing=self.setting.dealing)
 
     def learn(self, hands: Trajectories, seed: int) -> tuple[Metrics, int]:
         """A pass of both networks over the hands' decisions."""

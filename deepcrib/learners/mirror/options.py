@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deepcrib.learners.policies.options import PolicyOptions
-from deepcrib.options import fraction, option, positive
+from deepcrib.options import fraction, one_of, option, positive
 
 
 @dataclass
@@ -15,6 +15,7 @@ class MirrorOptions(PolicyOptions):
     name: str = option("mirror", "what learns")
     temperature: float = option(0.3, "tau at the beginning, points: how much a nat of entropy is worth", positive)
     final_temperature: float = option(0.05, "tau at the end; geometric in between", positive)
+    magnet: str = option("uniform", "what tau pulls to; average: the agent", one_of("uniform", "average"))
     eta: float = option(1.0, "size of a step, nats a point", positive)
     policy_lr: float = option(
         3e-4, "learning rate of the policy, well below that of the values; linear down to 0", positive

@@ -20,7 +20,7 @@ from deepcrib.learners.policies.options import PolicyOptions
 from deepcrib.learners.replay.monitoring import playing_metrics, speed_metrics
 from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork, untrained
-from deepcrib.matches.trajectories import Trajectories, self_play
+from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks import PlayNetworkConfig
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.training.learner import Learner, Metrics, Setting
@@ -79,10 +79,9 @@ class PolicyLearner(Learner):
         metrics |= speed_metrics(len(hands), samples, played - start, seconds_running() - played)
         return metrics | {"progress/hands": float(self.hands)}
 
+    @abstractmethod
     def play_hands(self, first: int, seed: int) -> Trajectories:
-        """The hands of an iteration, from number `first` of the run on: the present policy against itself."""
-        present = PolicyNetworkAgent(self.core.policy.q_function(), self.discards_by)
-        return self_play(present, first, self.options.hands, seed, unit="hands", dealing=self.setting.dealing)
+        """The hands of an iteration, from number `first` of the run on."""
 
     @abstractmethod
     def learn(self, hands: Trajectories, seed: int) -> tuple[Metrics, int]:

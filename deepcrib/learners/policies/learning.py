@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -16,7 +15,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from deepcrib.agents.base import require_finite
-from deepcrib.agents.q_network import QFunction
 from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.extras import in_order
@@ -39,39 +37,23 @@ class LearnedPolicy(LearnedNetwork):
 
         Raises DivergenceError where the learning rate is too high.
         """
-        wanted = torch.as_tensor(targets, dtype=torch.float32, device=self.device)
-        return self.descend(states, lambda rows, logs: -(wanted[rows] * logs).sum(), lr, batch_size, 1, generator)
-
-    def descend(
-        self,
-        states: NDArray[np.int8],
-        loss: Callable[[Tensor, Tensor], Tensor],
-        lr: float,
-        batch_size: int,
-        passes: int,
-        generator: np.random.Generator,
-    ) -> float:
-        """Passes over states [E, K] in minibatches; returns the mean loss of the last.
-
-        loss: of rows [B] of the states and the log chances [B, A] there, 0 where an action is not legal, the sum over
-        these states. Raises DivergenceError where the learning rate is too high.
-        """
         inputs = SampleInputs(self.encoder, states, np.zeros(len(states), dtype=np.int8), True, self.device)
         legal = torch.as_tensor(self.encoder.legal(states), device=self.device)
+        wanted = torch.as_tensor(targets, dtype=torch.float32, device=self.device)
+
         for group in self.optimizer.param_groups:
             group["lr"] = lr
         self.network.train()
-        for _ in range(passes):
-            sums: list[Tensor] = []
-            for rows, _ in in_order(generator.permutation(len(states)), batch_size):
-                number = torch.as_tensor(rows, device=self.device)
-                allowed = legal[number]
-                outputs = self.network(inputs.batch(rows).inputs)
-                logits = outputs.new_full(allowed.shape, -math.inf).masked_scatter(allowed, outputs)
-                found = loss(number, functional.log_softmax(logits, dim=1).masked_fill(~allowed, 0))
-                (found / len(rows)).backward()
-                adam_step(self.optimizer)
-                sums.append(found.detach())
+        sums: list[Tensor] = []
+        for rows, _ in in_order(generator.permutation(len(states)), batch_size):
+            number = torch.as_tensor(rows, device=self.device)
+            allowed = legal[number]
+            outputs = self.network(inputs.batch(rows).inputs)
+            logits = outputs.new_full(allowed.shape, -math.inf).masked_scatter(allowed, outputs)
+            cross_entropy = -(wanted[number][allowed] * functional.log_softmax(logits, dim=1)[allowed]).sum()
+            (cross_entropy / len(rows)).backward()
+            adam_step(self.optimizer)
+            sums.append(cross_entropy.detach())
         mean = float(torch.stack(sums).sum()) / len(states)
         require_finite(mean, lr)
         return mean
@@ -123,34 +105,6 @@ class PolicyAndValues:
         """Go on from a saved state. Raises ValueError for one of other capacities."""
         for name in self.parts:
             getattr(self, name).load(state[name])
-
-
-class FollowedPolicy(PolicyAndValues):
-    """With `slow`, a copy that follows the policy slowly: the mean of late weights, and the agent."""
-
-    def __init__(self, policy: LearnedPolicy, values: LearnedNetwork, following: float) -> None:
-        """following: share of its distance from the policy by which `slow` moves in an iteration."""
-        super().__init__(policy, values)
-        self.following, self.slow = following, copy.deepcopy(policy.network)
-
-    def slow_policy(self) -> QFunction:
-        """Logits of the slow copy."""
-        return QFunction(self.policy.encoder, self.slow, self.policy.device)
-
-    def follow(self) -> None:
-        """Let the slow copy take a step."""
-        with torch.no_grad():
-            for mean, weight in zip(self.slow.parameters(), self.policy.network.parameters(), strict=True):
-                mean.lerp_(weight, self.following)
-
-    def state(self) -> dict[str, Any]:
-        """All networks."""
-        return {**super().state(), "slow": self.slow.state_dict()}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a saved state."""
-        super().load(state)
-        self.slow.load_state_dict(state["slow"])
 
 
 def all_action_values(network: LearnedNetwork, states: NDArray[np.int8]) -> NDArray[np.float32]:

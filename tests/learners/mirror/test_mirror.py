@@ -32,6 +32,8 @@ def test_the_proximal_step_is_that_of_a_calculation_by_hand() -> None:
     found = proximal_logits(np.zeros((1, 3)) - [0, 0, np.inf], np.array([[0, 2 * np.log(3), -np.inf]]), 1.0, 1.0)
     assert softmax(found) == pytest.approx(np.array([[0.25, 0.75, 0]]))
     assert proximal_logits(np.array([[1.0, 2.0]]), np.array([[3.0, -1.0]]), 0.5, 0.0).tolist() == [[2.5, 1.5]]
+    magnet = np.array([[0.0, 4.0]])
+    assert proximal_logits(np.array([[1.0, 2.0]]), np.array([[3.0, -1.0]]), 1.0, 1.0, magnet).tolist() == [[2.0, 2.5]]
 
 
 def test_the_step_maximises_value_less_both_divergences() -> None:
@@ -58,20 +60,24 @@ def table_encoder(actions: int) -> Encoder:
     return Encoder(tables, lambda states: np.ones((len(states), actions), dtype=bool), "table", False, False)
 
 
-def test_a_matrix_game_comes_to_its_equilibrium() -> None:
-    """Rock, paper, scissors in which scissors win 2: the only equilibrium is 1/2, 1/4, 1/4; that with tau is near."""
+@pytest.mark.parametrize(("averaged", "tau"), [(False, 0.1), (True, 0.3)])
+def test_a_matrix_game_comes_to_its_equilibrium(averaged: bool, tau: float) -> None:
+    """Rock, paper, scissors in which scissors win 2: the only equilibrium is 1/2, 1/4, 1/4; that with tau is near.
+
+    With the policy's own mean as the magnet the equilibrium itself is the fixed point, whatever tau.
+    """
     won = np.array([[0, -1, 1], [1, 0, -2], [-1, 2, 0]])
     generator, encoder, parts = np.random.default_rng(1), table_encoder(3), []
     torch.manual_seed(1)
     for kind in (LearnedPolicy, LearnedNetwork):
         network = make_play_network(PlayNetworkConfig("mlp", hidden=[]), encoder.spec)
         parts.append(kind(encoder, network, torch.device("cpu")))
-    core, states = MirrorDescent(*parts, 1.0, 0.02), np.zeros((512, 1), dtype=np.int8)
+    core, states = MirrorDescent(*parts, 1.0, 0.02, averaged), np.zeros((512, 1), dtype=np.int8)
     for step in range(300):
         policy, left = softmax(all_action_values(core.policy, states[:1]))[0], 1 - step / 300
         mine, theirs = generator.choice(3, size=(2, len(states)), p=policy)
         samples = Batch(states, mine.astype(np.int8), won[mine, theirs].astype(np.float32))
-        core.learn(samples, PassRates(0.003 * left, 0.1 * left, 256), 0.1, step)
+        core.learn(samples, PassRates(0.003 * left, 0.1 * left, 256), tau, step)
     slow = QFunction(encoder, core.slow, torch.device("cpu"))
     chances = softmax(slow.all_values(states[:1], encoder.legal(states[:1])))[0]
     assert chances == pytest.approx([0.5, 0.25, 0.25], abs=0.05)
