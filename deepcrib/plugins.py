@@ -10,11 +10,15 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from deepcrib.errors import OptionError, did_you_mean
+import numpy as np
+
+from deepcrib.errors import FailureError, OptionError, UserError, did_you_mean
 
 if TYPE_CHECKING:
     from deepcrib.options import Check
@@ -55,6 +59,37 @@ class Registry(dict[str, Entry]):
             return checked_object(name, self.check)
         near = did_you_mean(str(name), self)
         raise OptionError(f"{near}expected one of {', '.join(self)}, or module:name of your own")
+
+
+def array_of(what: str, name: str, function: Callable[..., Any], shape: tuple[int, ...], *arguments: Any) -> Any:
+    """What the function of a name makes of arguments; from outside the package it is looked at.
+
+    Raises OptionError for an array of another shape, or of what is not finite; FailureError where it raises an error.
+    """
+    if not is_place(name):
+        return function(*arguments)
+    with blamed(f"{what} {name}", name.partition(":")[0]):
+        found = np.asarray(function(*arguments))
+    if found.shape != shape or not np.isfinite(found).all():
+        given = f"{found.dtype} {list(found.shape)}{' with nan or inf' * (found.shape == shape)}"
+        raise OptionError(f"{what} {name} gave {given}, expected finite numbers {list(shape)}")
+    return found
+
+
+@contextmanager
+def blamed(what: str, module: str) -> Iterator[None]:
+    """Let the errors of code from outside this package name it, and the line of its code. Raises FailureError."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        if module.split(".")[0] == __name__.split(".")[0]:
+            raise
+        frames, own = traceback.extract_tb(error.__traceback__), getattr(sys.modules.get(module), "__file__", None)
+        frame = ([frame for frame in frames if frame.filename == own] or frames)[-1]
+        where = f"{frame.filename}, line {frame.lineno}; DEEPCRIB_TRACEBACK=1 shows the way there"
+        raise FailureError(f"{what} raised {type(error).__name__}: {error} ({where})") from error
 
 
 def subclass_of(*bases: type) -> Check:

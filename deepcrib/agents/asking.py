@@ -5,8 +5,6 @@ Dtypes and shapes are looked at here, and the sums of probabilities; what may no
 
 from __future__ import annotations
 
-import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
-from deepcrib.errors import FailureError, UserError
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import HAND_SIZE, discard_slots
+from deepcrib.plugins import blamed
 
 _ROUNDING = 1e-4  # of probabilities in float32
 
@@ -38,26 +36,9 @@ def ask(agent: Agent, observation: DiscardObservation | PlayObservation) -> NDAr
     And FailureError where an agent from outside this package raised an error.
     """
     method = "discard" if isinstance(observation, DiscardObservation) else "play"
-    with _blamed(agent, method):
+    with blamed(f"agent {agent.name}: {method}", type(agent).__module__):
         given = agent.discard(observation) if isinstance(observation, DiscardObservation) else agent.play(observation)
     return _array(agent, method, given, "iu", "whole numbers", (len(observation),))
-
-
-@contextmanager
-def _blamed(agent: Agent, method: str) -> Iterator[None]:
-    """Let the errors of an agent from outside this package name it, and the line of its code. Raises FailureError."""
-    try:
-        yield
-    except UserError:
-        raise
-    except Exception as error:
-        module = type(agent).__module__
-        if module.split(".")[0] == __name__.split(".")[0]:
-            raise
-        frames, own = traceback.extract_tb(error.__traceback__), getattr(sys.modules.get(module), "__file__", None)
-        frame = ([frame for frame in frames if frame.filename == own] or frames)[-1]
-        where = f"{frame.filename}, line {frame.lineno}; DEEPCRIB_TRACEBACK=1 shows the way there"
-        raise FailureError(f"agent {agent.name}: {method} raised {type(error).__name__}: {error} ({where})") from error
 
 
 @contextmanager
@@ -96,7 +77,7 @@ class Probabilities:
             legal = observation.legal if isinstance(observation, PlayObservation) else np.ones(shape, dtype=np.bool_)
             keys = (observation.key + np.uint64(time) for time in range(self.times))
             return sum((self._certain(replace(observation, key=key), legal) for key in keys), np.zeros(shape))
-        with _blamed(self.agent, method):
+        with blamed(f"agent {self.agent.name}: {method}", type(self.agent).__module__):
             given = getattr(self.agent, method)(observation)
         probabilities = _array(self.agent, method, given, "f", "floats", shape)
         sums = probabilities.sum(axis=1)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.agents.asking import OthersDiscards
 from deepcrib.agents.base import Agent, play_policy_of
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.past import Past
@@ -27,17 +28,12 @@ OWN = -1
 """In place of a model: nobody has been found, and the own way stands."""
 
 
-class Pair:
+class Pair(OthersDiscards):
     """Discards as one agent and plays as another."""
-
-    num_players = frozenset({2})
 
     def __init__(self, discards: Agent, plays: Agent) -> None:
         self.name = f"{discards.name} and {plays.name}"
-        self.discards_by = discards
-        self.discard = discards.discard
-        self.discard_probabilities = probabilities_of(discards).discard_probabilities
-        self.play = plays.play
+        self.discards_by, self.play = discards, plays.play
         self.play_probabilities = probabilities_of(plays).play_probabilities
         self.play_policy = play_policy_of(plays)
 

@@ -235,6 +235,7 @@ def _unknown(key: str, holder: Any) -> str:
     """About the dotted key of an option that its holder, a class of options, does not have."""
     parent, dot, name = key.rpartition(".")
     known = list(typing.get_type_hints(holder))
+    known[:0] = ["experiment"] if not parent and "learner" in known else []  # which composes, and is no option
     near = did_you_mean(name, known).replace("mean ", f"mean {parent}{dot}")
     return f"unknown option {key}: {near}expected one of {', '.join(known)}"
 

@@ -17,6 +17,7 @@ from deepcrib.learners.replay.rewards import discard_returns, next_own, play_rew
 from deepcrib.learners.replay.targets import ALGORITHMS, Float
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks.encoders import legal_plays
+from deepcrib.plugins import array_of
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,8 @@ def _next_values(
     if bootstrap.greedy:
         trace = targets.watkins_decay(algorithm.trace_decay, q_selector_tp1, actions)
     if target_q.atoms is None:
-        v_tp1: Any = bootstrap.value(q_tp1, q_selector_tp1, actions, epsilon)
+        valued = q_tp1, q_selector_tp1, actions, epsilon
+        v_tp1: Any = array_of("value of algorithm", algorithm.name, bootstrap.value, actions.shape, *valued)
     else:
         v_tp1 = extras.mixture(target_q, states, bootstrap.policy(q_selector_tp1, actions, epsilon))
     values = np.zeros((*following.shape, *v_tp1.shape[1:]), dtype=np.float64 if v_tp1.ndim == 1 else np.float32)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.game.rules import MAX_SCORE
-from deepcrib.plugins import Registry, function_of
+from deepcrib.plugins import Registry, array_of, function_of
 
 if TYPE_CHECKING:
     from deepcrib.matches.trajectories import Trajectories
@@ -92,7 +92,8 @@ def play_rewards(hands: Trajectories, kind: str, game_bonus: float = 0.0, hand_b
     additional large reward at the end of the game for the winner"), the last before the peg that won it. The loser
     gets nothing. hand_bonus: with one's last card, for the most points in the play of the hand; half of it for as many.
     """
-    rewards: _Float = PLAY_REWARDS.find(kind)(hands.play_points, hands.play_seats)
+    pegged = hands.play_points, hands.play_seats
+    rewards: _Float = array_of("play reward", kind, PLAY_REWARDS.find(kind), pegged[0].shape, *pegged)
     if hand_bonus:
         rewards = rewards + np.float32(hand_bonus) * game_ties(hands.play_points, hands.play_seats)
     if game_bonus:
@@ -187,7 +188,7 @@ def discard_returns(hands: Trajectories, kind: str, baseline: bool = False, game
     two of them are thrown, so that it only adds noise. game_bonus: for the discard of the hand in which one wins the
     game, as `play_rewards` has it for the play.
     """
-    returns: _Float = DISCARD_REWARDS.find(kind)(hands)
+    returns: _Float = array_of("discard reward", kind, DISCARD_REWARDS.find(kind), hands.scores.shape, hands)
     if baseline and kind == "difference":
         returns = (returns + hands.hand_points[:, ::-1]).astype(np.float32)
     return returns + np.float32(game_bonus) * winning_discards(hands) if game_bonus else returns
