@@ -39,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     try:
-        _require_utf8(words)
+        if wrong := [word for word in words if re.search("[\ud800-\udfff]", word)]:
+            raise OptionError(f"{os.fsencode(wrong[0])!r}: expected UTF-8")
         with _orderly_end():
             code = _run(words)
         sys.stdout.flush()  # here what cannot be written is one line
@@ -64,14 +65,6 @@ def _write_nowhere() -> None:
     """Let what is left of our output go, which Python writes at the end."""
     with suppress(OSError, ValueError):  # a stdout of no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _require_utf8(words: Sequence[str]) -> None:
-    for word in words:
-        try:
-            word.encode()
-        except UnicodeEncodeError:
-            raise OptionError(f"{os.fsencode(word)!r}: expected UTF-8") from None
 
 
 @contextmanager

@@ -89,7 +89,8 @@ def find_learner(name: str) -> Entry:
     """How the learner of a name is made. Raises OptionError.
 
     One from outside the package, `module:Class`, says it in its `__init__(self, options: OPTIONS, setting, *, reward,
-    ...)`: options of a class of its own, and the groups of the config that it is given.
+    ...)`: options of a class of its own, and the groups of the config that it is given. It begins as what it derives
+    from does.
     """
     found: Any = LEARNERS.find(name)
     if isinstance(found, Entry):
@@ -99,4 +100,7 @@ def find_learner(name: str) -> Entry:
         expected = "expected __init__(self, options: OPTIONS, setting), OPTIONS a dataclass that derives from"
         raise OptionError(f"learner {name!r}: {expected} {LearnerOptions.__module__}.LearnerOptions")
     known = {group for entry in LEARNERS.values() for group in entry.groups}
-    return Entry(kind, name, tuple(sorted(known.intersection(signature(found.__init__).parameters))))
+    groups = known.intersection(signature(found.__init__).parameters)
+    makes = [f"{base.__module__}:{base.__qualname__}".removeprefix("deepcrib.learners.") for base in found.__mro__]
+    begin = next((entry.begin for entry in LEARNERS.values() if entry.begin and entry.make in makes), "")
+    return Entry(kind, name, tuple(sorted(groups | ({"pretraining"} if begin else set()))), begin)

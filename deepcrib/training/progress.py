@@ -79,14 +79,6 @@ def read_progress(folder: Path | str) -> dict[str, Curve]:
         }
 
 
-def read_scalar(folder: Path | str, tag: str) -> Curve:
-    """A metric of a run folder, by its column. Raises RunError where there is none."""
-    found = read_progress(folder)
-    if tag not in found:
-        raise RunError(f"{Path(folder) / PROGRESS_FILE} has no column {tag!r} with values")
-    return found[tag]
-
-
 def _read(path: Path) -> tuple[list[str], list[list[str]]]:
     """Columns, and the rows that are whole."""
     with _reading(path):

@@ -48,18 +48,12 @@ def _layers_on(numbers: NDArray[np.float32], width: int) -> Layers:
     return Layers(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
 
 
-def fit_positions(
-    fit: Fit, form: Form, states: NDArray[np.int8], targets: NDArray[np.float32], batch_size: int, rate: float
-) -> float:
+@jit
+def fit_positions(fit: Fit, form: Form, states: np.ndarray, targets: np.ndarray, batch_size: int, rate: float) -> float:
     """One pass over positions [E, STATE] in their order, a step for each `batch_size`; changes `fit`.
 
     Returns the mean squared error of the values as they were when each position's turn came.
     """
-    return float(_fit(fit, form, states, targets, batch_size, rate)) / len(states)
-
-
-@jit
-def _fit(fit: Fit, form: Form, states: np.ndarray, targets: np.ndarray, batch_size: int, rate: float) -> float:
     x = np.empty(len(fit.layers.w1), dtype=np.float32)
     total = 0.0
     for start in range(0, len(states), batch_size):
@@ -69,7 +63,7 @@ def _fit(fit: Fit, form: Form, states: np.ndarray, targets: np.ndarray, batch_si
             total += _add_gradient(x, targets[r], 2 / (end - start), fit.layers, fit.gradients)
         fit.steps[0] += 1
         _step(fit, rate)
-    return total
+    return total / len(states)
 
 
 @jit
