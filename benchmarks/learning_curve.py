@@ -12,7 +12,7 @@ from matplotlib.ticker import EngFormatter, PercentFormatter
 
 from deepcrib.analysis.figures import lines_with_bands
 from deepcrib.errors import RunError
-from deepcrib.training.progress import read_scalar
+from deepcrib.training.progress import read_progress
 
 TARGET = Path(__file__).parents[1] / "docs" / "learning_curve.png"
 
@@ -21,11 +21,11 @@ def learning_curves(runs: Sequence[str], tags: Sequence[str], title: str) -> Any
     """Figure of win rates by hands, a line a tag: the mean over runs in the band from the lowest to the highest."""
     lines = {}
     for tag in tags:
-        read = [read_scalar(run, tag) for run in runs]
+        read = [read_progress(run)[tag] for run in runs]
         steps = read[0][0]
         if any(not np.array_equal(steps, other) for other, _ in read):
             raise RunError(f"the runs were not measured at the same iterations ({tag})")
-        found, hands = read_scalar(runs[0], "progress/hands")
+        found, hands = read_progress(runs[0])["progress/hands"]
         lines[tag.split("/")[0]] = hands[np.searchsorted(found, steps)], np.array([values for _, values in read])
     figure = lines_with_bands(lines, title=title, xlabel="hands", ylabel="win rate", legend="against")
     figure.axes[0].yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
