@@ -133,7 +133,8 @@ def main(words: Sequence[str] | None = None) -> None:
     """Measure, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, help="where wins and points are kept")
-    parser.add_argument("--only", nargs="+", choices=tuple(ROWS), default=tuple(ROWS), metavar="ROW")
+    rows = f"by default all: {', '.join(ROWS)}"
+    parser.add_argument("--only", nargs="+", choices=tuple(ROWS), default=tuple(ROWS), metavar="ROW", help=rows)
     parser.add_argument("--agents", nargs="+", metavar="NAME", help="of each row these alone; by default all")
     parser.add_argument("--page", action="store_true", help="write the tables from what is kept")
     options = parser.parse_args(words)

@@ -129,6 +129,7 @@ def main(words: Sequence[str] | None = None) -> None:
         parser.error(f"{', '.join(sorted(unknown))}: expected {', '.join(pages())}")
     for page in options.pages or pages():
         write_atomic(page_file(page), written(page))
+        print(page_file(page))
 
 
 if __name__ == "__main__":

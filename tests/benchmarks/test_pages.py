@@ -39,7 +39,10 @@ DATA_TABLE = re.compile(r"<!-- table: (.+?) -->.*?<!-- end: \1 -->", re.DOTALL)
 
 @pytest.mark.parametrize("page", WRITTEN)
 def test_a_pages_tables_are_those_of_its_data(page: str) -> None:
-    assert WRITTEN[page]() == tables.page_file(page).read_text(encoding="utf-8")
+    made = WRITTEN[page]() == tables.page_file(page).read_text(encoding="utf-8")
+    assert made, (
+        f"edit docs/results/data/, not {page}.md, and run `python -m benchmarks.tables {page}`, or what writes it"
+    )
 
 
 def test_every_table_with_an_interval_has_data() -> None:

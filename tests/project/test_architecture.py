@@ -29,6 +29,7 @@ def room_table() -> list[str]:
 
 PLACE = {name: place for place, names in enumerate(import_line()) for name in names}
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+CAP = 31_980
 PLUGINS = sorted((ROOT / "hydra_plugins").rglob("*.py"))  # beside the package; only Hydra imports them
 
 
@@ -183,7 +184,8 @@ def test_functions_are_small() -> None:
 
 def test_the_package_grows_no_more() -> None:
     """Lines of package and plugins. What comes makes room for itself: the number below only falls."""
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in [*SOURCES, *PLUGINS]) <= 31_981
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in [*SOURCES, *PLUGINS])
+    assert lines <= CAP, f"{lines - CAP} lines too many: take out what your change makes dead (CONTRIBUTING, Few lines)"
 
 
 def test_modules_are_small() -> None:

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from tests.support.events import read_events
+
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = re.compile(r"`(my_[\w/]+\.(?:py|yaml))`")
 SMALL = ["learner.iterations=2", "learner.episodes=16", "pretraining.enabled=false"]
@@ -121,6 +123,7 @@ CHANNELS = """
 import numpy as np
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.networks.encoders.states import COUNT, OWN_RANKS
+from tests.support.events import read_events
 
 def ones(encoder, states, action):
     row = encoder.encode(states, np.array([action], dtype=np.int8))[0]

@@ -21,6 +21,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.cli import main
+from deepcrib.game.policies import POLICIES
 from deepcrib.jobs.train.monitoring import FINAL
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.monitoring import BINS, histogram_edges, show_values
@@ -106,7 +107,10 @@ def assert_documented(
     for kind in KINDS:
         patterns = [pattern(tag) for found, tag in rows if found == kind]
         new = sorted(tag for tag in tags[kind] if not any(re.fullmatch(one, tag) for one in patterns))
-        assert not new, f"add a row | `{new[0]}` | {kind} | what it shows | to docs/tensorboard.md under {where}: {new}"
+        shown = new[0] if new else ""
+        if shown.partition("/")[0] in POLICIES:
+            shown, where = f"<opponent>/{shown.partition('/')[2]}", "Every learner"
+        assert not new, f"add a row | `{shown}` | {kind} | what it shows | to docs/tensorboard.md under {where}: {new}"
         gone = sorted({one for one in patterns if not any(re.fullmatch(one, tag) for tag in tags[kind])} - absent)
         assert not gone, f"rows of docs/tensorboard.md under {where} that no run writes, to be taken out: {gone}"
 
