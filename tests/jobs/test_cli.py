@@ -242,6 +242,10 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("trian", "unknown job trian: did you mean train?"),
         ("train learner.lrr=1", "unknown option learner.lrr"),
         ("train lerner.epsilon=1", "unknown option lerner: did you mean learner?"),
+        (
+            "train expriment=smoke",
+            "unknown option expriment: did you mean experiment? expected one of experiment, seed",
+        ),
         ("train learner.epsilon.x=1", "learner.epsilon={}: expected a number"),
         ("train +x=1", "unknown option x"),
         ("train +learner.lrr=1", "unknown option learner.lrr"),

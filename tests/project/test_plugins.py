@@ -274,3 +274,28 @@ def test_names_of_the_package_come_first() -> None:
         with pytest.raises(OptionError, match=f"^unknown {table.kind} 'no': .*expected one of .*, or module:name"):
             table.find("no")
     assert find_learner("replay") is LEARNERS["replay"]
+
+
+# --- what parts of one's own give ---------------------------------------------------------------------------------
+
+_STRANGE = {
+    "total": ("np.float32(points.sum())", "gave float32 \\[\\], expected finite numbers \\[\\d+, 8\\]"),
+    "column": ("points[:, :1]", "gave int8 \\[\\d+, 1\\], expected finite numbers \\[\\d+, 8\\]"),
+    "nan": ("points * np.nan", "gave \\w+ \\[\\d+, 8\\] with nan or inf, expected"),
+    "broken": ("points[99:][0]", "raised IndexError: .* \\(.*my_rewards.py, line 3; DEEPCRIB_TRACEBACK=1"),
+}
+
+
+@pytest.mark.parametrize("name", _STRANGE)
+def test_a_strange_reward_is_named_in_one_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.delitem(sys.modules, "my_rewards", raising=False)
+    given, expected = _STRANGE[name]
+    Path("my_rewards.py").write_text(f"import numpy as np\ndef {name}(points, seats):\n    return {given}\n")
+    words = ["train", "experiment=smoke", f"reward.play=my_rewards:{name}", *SMALL, "evaluation.opponents=[]"]
+    assert main([*words, "hydra.run.dir=run"]) == (1 if name == "broken" else 2)
+    *_, line = capsys.readouterr().err.strip().splitlines()
+    assert re.fullmatch(f"deepcrib: play reward my_rewards:{name} {expected}.*", line), line
