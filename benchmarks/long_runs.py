@@ -37,7 +37,7 @@ DATA = REPOSITORY / "docs" / "results" / "data"
 NICENESS = 15
 RUNS = "RUNS/"
 """Begins words of a script that name the folder of another run of the queue, RUNS/GROUP/NAME."""
-MATCH_FIGURES = ("games", "wins", "win_rate", "ci_", "hand_margin", "points.", "opponent_points.")
+MATCH_FIGURES = ("games", "wins", "win_rate", "ci_", "hand_margin", "points.", "opponent_points.", "exploit.")
 """Of a match behind a run, beginnings of the names that are kept."""
 
 

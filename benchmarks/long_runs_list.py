@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from benchmarks.equilibrium import runs as equilibrium_runs
 from benchmarks.evolution import runs as evolution_runs
 from benchmarks.lang2018 import rows as thesis2018_rows
 from benchmarks.long_run import LongRun
@@ -33,6 +34,7 @@ def long_runs(finished: Callable[[str], Mapping[str, Any]] = lambda group: {}) -
     yield from evolution_runs.evolution()
     yield from partida2022_runs.network()
     yield from scripts()
+    yield from equilibrium_runs.magnets()
     yield from verdicts_options.verdicts()
     for seed in (2, 3):
         yield from setups_with_leads(seed)
