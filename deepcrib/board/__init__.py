@@ -16,13 +16,13 @@ from deepcrib.errors import MissingExtraError
 __all__ = ["HIDDEN", "TableView", "pegs_behind", "picture_of", "text_of", "view_of"]
 
 
-def text_of(view: TableView, color: bool = False, suits: str = "symbols") -> str:
+def text_of(view: TableView, color: bool = False, suits: str = "symbols", first: int = 0) -> str:
     """The table as text: at most 80 columns, and 21 lines for two players, 27 for four.
 
     color: with ANSI escapes. suits: `symbols` for 5♥, or `letters` for 5H and nothing outside ASCII but the names.
-    Raises OptionError for others.
+    first: number of the first card of a hand. Raises OptionError for other suits.
     """
-    text = drawn_table(view, suits).text
+    text = drawn_table(view, suits, first).text
     text.rstrip()
     if not color:
         return text.plain

@@ -17,7 +17,7 @@ STRONG, QUIET = "bold", "dim"
 PLAY_LINES = HAND_LINES = 4
 
 
-def drawn_table(view: TableView, suits: str = "symbols") -> Canvas:
+def drawn_table(view: TableView, suits: str = "symbols", first: int = 0) -> Canvas:
     """All of the table: 3P + 16 lines. Raises OptionError on suits that there are not."""
     players = view.num_players
     shown = view.turn if view.viewer is None else view.viewer
@@ -37,7 +37,7 @@ def drawn_table(view: TableView, suits: str = "symbols") -> Canvas:
     canvas.put(0, 0, task(view), STRONG)
     canvas.top += 1
     if shown is not None:
-        draw_hand(canvas, view, shown)
+        draw_hand(canvas, view, shown, first)
     return canvas
 
 

@@ -28,10 +28,9 @@ from deepcrib.jobs.shared.common import need_modules, refuse_given, use_threads
 from deepcrib.jobs.shared.console import short_path
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.options import at_least, between, one_of, option, optional, seed_value
-from deepcrib.records import GameRecord, GameWriter, Player, read_games
+from deepcrib.records import GameRecord, GameWriter, Player, find_files, read_games
 from deepcrib.records.replay import ROW
 
-RECORD = "game.jsonl"
 IN_PAGE = "TEXTUAL_DRIVER" in os.environ  # the process of a page, which has no terminal
 DEALERS = {"cut": None, "me": 0, "opponent": 1}  # seats
 LONGEST_NAME, MOST_HINTS = 40, 4
@@ -54,7 +53,7 @@ class Config:
     suits: str = option("symbols", "or letters: 5H, and only ASCII on the table", one_of(*SIGNS))
     count: str = option("table", "who counts your hands and cribs at the show: table or me", one_of("table", "me"))
     resume: str | None = option(
-        None, "a game.jsonl or its folder: resume its last game, with opponent, seed and rules, or review it"
+        None, "a game.jsonl, or a folder (its newest): resume its last game, with its opponent and rules, or review it"
     )
     game: int | None = option(None, "with resume: another game of the file, from 1", optional(at_least(1)))
     rules: RulesOptions = field(default_factory=RulesOptions)
@@ -70,7 +69,7 @@ def run(config: Config, run: Run) -> Outcome:
     _check(config)
     resumed = None if config.resume is None else _interrupted(config)
     hints = name_agents([make_agent(spec, device=config.device) for spec in config.hints])
-    path = run.folder.path / RECORD
+    path = run.folder.path / "game.jsonl"
     setup = Setup(_starter(config, resumed, path), hints, config.suits, config.pace, config.count == "me")
     if config.web:
         _serve(config, run)
@@ -136,7 +135,8 @@ def _interrupted(config: Config) -> GameRecord:
     of_the_game = ("opponent", "name", "seed", "dealer", "rules")
     refuse_given(config, of_the_game, "with resume it is that of the interrupted game")
     path = Path(str(config.resume))
-    records = read_games(path / RECORD if path.is_dir() else path)
+    path = max(find_files([path]), key=os.path.getmtime) if path.is_dir() else path
+    records = read_games(path)
     if config.game is not None and config.game > len(records):
         raise OptionError(f"game={config.game}: expected 1 to {len(records)}, the games of {path}")
     record = records[-1 if config.game is None else config.game - 1]

@@ -18,7 +18,7 @@ from deepcrib.evaluation.recorded import whole_games
 from deepcrib.evaluation.regrets import NOTHING
 from deepcrib.evaluation.review import Choice, chosen_in
 from deepcrib.files import runs
-from deepcrib.game.cards import format_cards, parse_cards
+from deepcrib.game.cards import NO_CARD, format_cards, parse_cards
 from deepcrib.game.engine import Games, Turns
 from deepcrib.game.engine.batch import games_seen
 from deepcrib.game.engine.phases import DISCARD, OVER
@@ -103,8 +103,7 @@ def _drawn(seed: int) -> Iterator[Question]:
         if turns.seat[0] < 0:
             turns.step(ROW)
         else:
-            discarding = turns.phase[0] == DISCARD
-            seen = turns.discard_observation(ROW) if discarding else turns.play_observation(ROW)
+            seen = turns.discard_observation(ROW) if turns.phase[0] == DISCARD else turns.play_observation(ROW)
             choices.append((seen, int(ask(agent, seen)[0])))
             turns.choose(ROW, [choices[-1][1]])
     open_ones = [one for one in choices if isinstance(one[0], DiscardObservation) or has_choice(one[0])[0]]
@@ -130,10 +129,12 @@ def _answer(question: Question) -> str:
     o, seat = question.seen, int(question.seen.seat[0])
     games, names = games_seen(o), ["opponent", "opponent"]
     games["hand_number"], names[seat] = np.maximum(o.hand_number, 0), "you"
-    print("\n" + text_of(view_of(games[0], seat, o.scores[0], names, seat), sys.stdout.isatty()))
+    numbers = {str(slot): format_cards([card]) for slot, card in enumerate(o.hand[0], 1) if card != NO_CARD}
+    print("\n" + text_of(view_of(games[0], seat, o.scores[0], names, seat), sys.stdout.isatty(), first=1))
     while True:
         try:
-            said = format_cards(sorted(parse_cards(input("your cards (Enter alone leaves): "))))
+            words = input("your cards, or their numbers (Enter alone leaves): ").replace(",", " ").split()
+            said = format_cards(sorted(parse_cards(" ".join(numbers.get(word, word) for word in words))))
             if not said or said in question.costs:
                 return said
             show_line(f"{said}: expected one of {', '.join(question.costs)}")

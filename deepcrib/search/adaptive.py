@@ -18,7 +18,7 @@ from deepcrib.agents.base import Agent, play_policy_of
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.past import Past
 from deepcrib.search.lookahead import LATE, WITHIN, LookaheadAgent, check_numbers
-from deepcrib.search.opponents import DISCARDS, NOISES, PLAYS, Opponents, probabilities_of
+from deepcrib.search.opponents import NOISES, Opponents, probabilities_of
 from deepcrib.search.rollouts import HANDS
 from deepcrib.search.win_chances import WIN
 
@@ -107,11 +107,11 @@ class AdaptiveAgent:
 
     def believes(self, past: Past, seat: int) -> str:
         """What is believed of the player at a seat, by the past of one decision, in words."""
-        beliefs = self.opponents.beliefs(past, np.array([1 - seat], dtype=np.int8))
         names = [model.name for model in self.opponents.models]
-        likely = [posterior[0].sum(axis=1) for posterior in beliefs]
-        ways = [f"{names[int(p.argmax())]} ({100 * p.max():.0f}%)" for p in likely]
-        return f"after {past.lengths[0]} hands you discard like {ways[DISCARDS]} and play like {ways[PLAYS]}"
+        likely = [one[0].sum(axis=1) for one in self.opponents.beliefs(past, np.array([1 - seat], dtype=np.int8))]
+        discards, plays = (f"{names[int(p.argmax())]} ({100 * p.max():.0f}% sure)" for p in likely)
+        taken = f"{discards} in discards and {plays} in play"
+        return f"after {past.lengths[0]} hands it takes you, of those it knows, for {taken}"
 
     def _looks_ahead(self, discards: int, plays: int) -> LookaheadAgent:
         """Against the models of these numbers; where nobody plays like the opponent, near the end of a game alone."""

@@ -1,6 +1,7 @@
 """The screens driven as a person would: keys, mouse and windows that change."""
 
 import asyncio
+import io
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console, RenderableType
 from textual.pilot import Pilot
 
 from deepcrib.agents import AgentError, make_agent, name_agents
@@ -17,6 +19,7 @@ from deepcrib.app import Session, Setup, new_header
 from deepcrib.app.screens import reports as reports_module
 from deepcrib.app.screens.application import PlayApp
 from deepcrib.app.screens.game import GameScreen
+from deepcrib.app.screens.reports import result_text
 from deepcrib.app.screens.widgets import Hand
 from deepcrib.evaluation.regrets import Decision
 from deepcrib.evaluation.review import HandReview, Review
@@ -127,6 +130,13 @@ def run_with(script: Script, start: Callable[[int], Session], size: tuple[int, i
 
     asyncio.run(evening())
     return setup
+
+
+def drawn(text: RenderableType) -> str:
+    console = Console(width=SIZE[0], file=io.StringIO())
+    with console.capture() as captured:
+        console.print(text)
+    return " ".join(captured.get().split())
 
 
 def starter(path: Path, seed: int = 1, header: GameRecord | None = None, agent: Any = None) -> Callable[[int], Session]:
@@ -240,6 +250,43 @@ def test_who_counts_is_told_what_was_missed(tmp_path: Path) -> None:
     assert setup.games[0].missed == told and told[0] > 0 > told[1] and told[2] == 0
 
 
+def test_the_result_of_a_resumed_game_says_which_counts_it_knows(nearly_over: GameRecord, tmp_path: Path) -> None:
+    """Counts are not in the record. Points by kind may come to more than 121."""
+    new = replace(nearly_over, events=())
+    for header, since in ((nearly_over, " (since the game was resumed)"), (new, "")):
+        session = starter(tmp_path / f"{bool(since)}.jsonl", header=header)(0)
+        session.missed = [0, 2, -1]
+        text = drawn(result_text(session))
+        assert text.endswith(f"1 of 3 counts were right; muggins would have cost you 2 points{since}")
+        assert "points past 121 are in the columns" in text
+
+
+@pytest.mark.parametrize("suits", ["symbols", "letters"])
+def test_costs_in_a_review_are_whole_at_80_columns(suits: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The longest cells that there are: tens, two figures before the point, all that has been played before a card."""
+    seen = "starter 2C, series JH 4S 4D = 18, before 5C TH 6D TS"
+    played_on = Decision("play 3", "pone", 11, "TD TC", seen, "TD (-16.23)", "TC (+10.02)", 26.25, 0.123)
+    thrown = Decision("discard", "dealer", 9, "TC TD TH TS QC QD", "", "TC TD (+10.24)", "QC QD (+28.15)", 17.91, 0.456)
+
+    def review(record: GameRecord, seat: int, *, progress: Callable[[int], None]) -> Review:
+        time.sleep(0.5)  # until the box is there
+        return Review("Ann", 0, "greedy", [], [played_on, thrown], [1.0, 3.0])
+
+    monkeypatch.setattr(reports_module, "review", review)
+    clubs, diamonds, hearts, spades = "♣♦♥♠" if suits == "symbols" else "CDHS"
+
+    async def script(person: Person) -> None:
+        await person.until("dialog", text="points win%")
+        lines = [line.strip("│ ").split() for line in person.screen.splitlines()]
+        play = f"26.25 12.3 12 play 3 10{diamonds} (-16.23) 10{clubs} (+10.02)".split()
+        throw = f"17.91 45.6 10 throw 10{clubs} 10{diamonds} (+10.24) Q{clubs} Q{diamonds} (+28.15)".split()
+        for wanted in (play, throw):
+            assert any(line[: len(wanted)] == wanted for line in lines), person.screen
+        assert "…" not in person.screen and f"J{hearts} 4{spades} 4" in " ".join(person.screen.replace("│", "").split())
+
+    run_with(script, starter(tmp_path / "game.jsonl", header=played(6, person=0)), suits=suits)
+
+
 def test_a_finished_game_is_opened_again_with_its_review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = played(6, person=0)
 
@@ -299,7 +346,9 @@ def test_undo_a_hint_and_windows_of_other_sizes(tmp_path: Path, monkeypatch: pyt
         await person.sees("expected", "* ", "total  win%", "total: hand, crib and play")
         await person.press("escape")
         await person.until("discard")
-        await person.press("1", "2", "enter")
+        await person.press("1", "2", "u")
+        await person.sees("nothing is thrown yet")
+        await person.press("enter")
         await person.until("held")
         await person.sees("u takes it back", "own ")
         before = path.read_text()

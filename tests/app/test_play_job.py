@@ -111,6 +111,24 @@ def test_the_run_folder_holds_record_and_summary_and_the_game_goes_on(
     assert more.events[: len(record.events)] == record.events and more.seed == 4
 
 
+def test_of_a_folder_of_games_the_newest_goes_on(
+    terminal: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The one written last, whatever its folder is called; a folder without games says what was expected."""
+    monkeypatch.setattr(job, "run_app", fake_evening)
+    place = tmp_path / "games"
+    for seed, name in ((5, "b"), (6, "a"), (7, "c")):
+        assert play("opponent=greedy", "hints=[]", f"seed={seed}", out=place / name) == 0
+        written = {5: 300, 6: 500, 7: 400}[seed]
+        os.utime(place / name / "game.jsonl", (written, written))
+    assert play(f"resume={place}", "hints=[]", out=tmp_path / "more") == 0
+    assert [record.seed for record in read_games(tmp_path / "more" / "game.jsonl")] == [6]
+    (tmp_path / "none").mkdir()
+    capsys.readouterr()
+    assert play(f"resume={tmp_path / 'none'}", out=tmp_path / "again") == 2
+    assert "expected files *.jsonl" in only_line(capsys) and not (tmp_path / "again").exists()
+
+
 def test_who_learns_says_what_it_believes_of_the_person(
     terminal: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,7 +145,9 @@ def test_who_learns_says_what_it_believes_of_the_person(
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     hands = sum(game["hands"] for game in summary["games"])
     said = " ".join(capsys.readouterr().out.split())
-    assert re.search(rf"adaptive: after {hands} hands you discard like random \(\d+%\) and play like random", said)
+    random = r"random \(\d+% sure\)"
+    taken = f"after {hands} hands it takes you, of those it knows, for {random} in discards and {random} in play"
+    assert re.search(f"adaptive: {taken}", said)
 
 
 @pytest.mark.parametrize(

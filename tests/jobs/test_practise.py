@@ -41,9 +41,12 @@ def test_the_costliest_choices_of_a_game_are_asked_first_and_a_right_one_last(
     (kept,) = json.loads((tmp_path / "score.json").read_text()).items()
     assert kept[0].startswith(f"{first.role} {first.cards}") and kept[1] == [1, 1]
     taken = second.taken.partition(" (")[0]
-    assert practise(tmp_path, f"{taken}\n", monkeypatch, f"games={tmp_path}") == 0
+    numbers = ",".join(str(second.cards.split().index(card) + 1) for card in taken.split())
+    assert practise(tmp_path, f"9\n{numbers}\n", monkeypatch, f"games={tmp_path}") == 0
     said = capsys.readouterr().out
-    assert f"{taken} costs {second.regret:.2f} points" in said and f"then {taken}, " in said
+    assert (
+        "not a card: '9'" in said and f"{taken} costs {second.regret:.2f} points" in said and f"then {taken}, " in said
+    )
     assert "right: 0 of 1" in said and "ever: 1 of 2" in said
     assert json.loads((tmp_path / "run1" / "summary.json").read_text())["lost"] == pytest.approx(second.regret)
 

@@ -169,8 +169,7 @@ class GameScreen(Screen[bool]):
     def _prompt(self) -> str:
         game = self.session.game
         if self.session.phase == DISCARD:
-            dealer = int(game["dealer"])
-            whose = "your own" if dealer == self.session.person else self.table.whose(dealer)
+            whose = self.table.whose(int(game["dealer"]))
             return f"mark {THROWN} cards for {whose} crib with 1-6 or the mouse, then Enter"
         return f"{self.recent}; your turn on {game['count']}".removeprefix("; ")
 
@@ -241,7 +240,7 @@ class GameScreen(Screen[bool]):
         if self.waiting == HELD:
             self.give(UNDO)
         else:
-            self.say("too late: nothing can be taken back now")
+            self.say("nothing is thrown yet" if self.waiting == DISCARD else "too late: nothing can be taken back now")
 
     def action_hint(self) -> None:
         """What each choice is worth."""

@@ -15,9 +15,8 @@ from deepcrib.app.hints import EXACT, PlayHint, discard_hint, marked, play_hint,
 from deepcrib.app.screens.dialogs import Dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
-from deepcrib.app.words import card_names, colored, grid
+from deepcrib.app.words import card_names, colored, grid, suited
 from deepcrib.evaluation.review import CHANCE, SCALE
-from deepcrib.game.cards import parse_cards
 from deepcrib.game.observations import DiscardObservation
 
 WORKING = "working it out (the first time its code is compiled, which may take some seconds) ..."
@@ -59,13 +58,12 @@ def discard_grid(values: HandValues, suits: str) -> RenderableType:
         alike.setdefault((one.discard[::3], *means), []).append(action)
     for (_, *figures), actions in alike.items():
         one, choices = values.discards[actions[0]], values.agents.values()
-        names = [card_names(parse_cards(cards), suits) for cards in (one.discard, one.keep)]
-        names[0] += f" ({len(actions)})" * (len(actions) > 1)
+        thrown = one.discard + f" ({len(actions)})" * (len(actions) > 1)
         opinions = []
         for choice in choices:
             taken = next((action for action in actions if action in choice.likeliest), None)
             opinions.append(marked(choice.values, actions[0] if taken is None else taken, taken is not None))
-        cards = [colored(name, suits) for name in names[: len(columns)]]
+        cards = [colored(suited(text, suits), suits) for text in (thrown, one.keep)[: len(columns)]]
         rows.append([*cards, *figures[:3], Text(figures[3], "bold"), _win(one.win, most), *opinions])
     return _grid((*columns, "hand", "crib", "play", "total", "win%"), list(values.agents), rows, DISCARD_NOTE)
 

@@ -75,7 +75,8 @@ def result_text(session: Session) -> RenderableType:
     points = grid(("points", "score", *KINDS), rows, left=(0,), gap=2)
     right, cost = session.missed.count(0), sum(missed for missed in session.missed if missed > 0)
     counted = f"{right} of {len(session.missed)} counts were right; muggins would have cost you {cost} points"
-    last = f"{summary['hands']} hands, {hints} hint{'' if hints == 1 else 's'}"
+    counted += " (since the game was resumed)" if session.header.events else ""
+    last = f"{summary['hands']} hands, {hints} hint{'' if hints == 1 else 's'}; points past 121 are in the columns"
     return Group(title, "", points, "", last, counted if session.missed else "")
 
 
@@ -87,11 +88,12 @@ def review_text(review: Review, suits: str) -> RenderableType:
     luck = f"You played {a_hand:+.2f} [{low:+.2f}, {high:+.2f}] points a hand better than your cards (95% interval)."
     rows: list[list[Text | str]] = []
     for decision in review.worst:
-        cells = f"{decision.cards}\n{decision.seen}".rstrip(), decision.taken, decision.best
+        cells = decision.taken, decision.best, f"{decision.cards}\n{decision.seen}".rstrip()
         cards = [colored(suited(cell, suits), suits) for cell in cells]
-        chance = "" if decision.chance_lost is None else f"\n{100 * decision.chance_lost:.1f}%"
+        chance = "" if decision.chance_lost is None else f"{100 * decision.chance_lost:.1f}"
         kind = "throw" if decision.kind == "discard" else decision.kind
-        rows.append([f"{decision.regret:.2f}{chance}", str(decision.hand + 1), kind, *cards])
-    costs = grid(("cost", "hand", "", "you held", "you chose", "better"), rows, left=range(2, 6))
-    measure = f"Cost in {SCALE.format(review.opponent)}, whoever you met; under it {CHANCE.format(review.opponent)}"
+        rows.append([f"{decision.regret:.2f}", chance, str(decision.hand + 1), kind, *cards])
+    costs = grid(("points", "win%", "hand", "", "you chose", "better", "you held"), rows, left=range(3, 7))
+    costs.columns[-1].no_wrap = False  # what lay on the table may be long, and costs are to be read whole
+    measure = f"Costs in {SCALE.format(review.opponent)}, whoever you met; and in {CHANCE.format(review.opponent)}"
     return Group(Text(title, "bold"), Text(luck), Text(measure, "dim"), "", costs)
