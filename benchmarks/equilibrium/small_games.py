@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,6 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.equilibrium.ppo import ProximalNetwork, ProximalPolicy, Proximity
-from deepcrib.agents.q_network import QFunction
 from deepcrib.game.mixed import epsilon_greedy_probabilities, softmax
 from deepcrib.game.randomness import MINIBATCHES, derive
 from deepcrib.learners.mirror.descent import MirrorDescent
@@ -174,7 +173,6 @@ class Options:
     divergence: float = 0.0
     averaged: int = 0
     passes: int = 2
-    slow: int = 1
     recent: int = 200_000
     reservoir: int = 2_000_000
     shown: int = 10
@@ -182,39 +180,43 @@ class Options:
 
 def mirror(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
     """The policy of the slow copy after every iteration."""
-    hidden, generator = [options.hidden] * 2, np.random.default_rng(seed)
-    nets = network(game, LearnedPolicy, hidden), network(game, LearnedNetwork, hidden)
+    nets = [network(game, kind, [options.hidden] * 2) for kind in (LearnedPolicy, LearnedNetwork)]
     core = MirrorDescent(*nets, options.eta, options.following, bool(options.averaged))
-    policy = softmax(all_action_values(core.policy, game.states))
-    for iteration in range(options.iterations):
-        done = iteration / options.iterations
-        played = game.play(policy, options.episodes, generator)
-        samples = Batch(game.states[played.info], played.action.astype(np.int8), played.returns())
-        tau = options.tau * (options.final_tau / options.tau) ** done
-        rates = PassRates(options.policy_lr * (1 - done), options.value_lr, options.batch_size)
-        core.learn(samples, rates, tau, derive(seed, MINIBATCHES, iteration))
-        policy = softmax(all_action_values(core.policy, game.states))
-        slow = QFunction(core.policy.encoder, core.slow, core.policy.device)
-        yield softmax(slow.all_values(game.states, core.policy.encoder.legal(game.states)))
+
+    def learn(samples: Batch, rates: PassRates, done: float, seed: int) -> None:
+        core.learn(samples, rates, options.tau * (options.final_tau / options.tau) ** done, seed)
+
+    return followed(game, options, seed, core, learn)
 
 
 def ppo(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
-    """The policy, or its slow copy, after every iteration."""
-    hidden, generator = [options.hidden] * 2, np.random.default_rng(seed)
-    nets = network(game, ProximalNetwork, hidden), network(game, LearnedNetwork, hidden)
+    """The same of proximal policy gradients."""
+    nets = [network(game, kind, [options.hidden] * 2) for kind in (ProximalNetwork, LearnedNetwork)]
     core = ProximalPolicy(*nets, 0.0, options.following, bool(options.averaged))
-    policy = softmax(all_action_values(core.policy, game.states))
+
+    def learn(samples: Batch, rates: PassRates, done: float, seed: int) -> None:
+        entropy = options.entropy * (options.final_entropy / options.entropy) ** done
+        core.near(samples, rates, Proximity(options.clip, entropy, options.divergence, options.passes), seed)
+
+    return followed(game, options, seed, core, learn)
+
+
+def followed(
+    game: SmallGame,
+    options: Options,
+    seed: int,
+    core: MirrorDescent,
+    learn: Callable[[Batch, PassRates, float, int], None],
+) -> Iterator[Policy]:
+    """Self-play by the policy of `core`. learn: from samples, with rates, the share of iterations done, and a seed."""
+    generator, legal = np.random.default_rng(seed), core.policy.encoder.legal(game.states)
     for iteration in range(options.iterations):
         done = iteration / options.iterations
-        played = game.play(policy, options.episodes, generator)
+        played = game.play(softmax(all_action_values(core.policy, game.states)), options.episodes, generator)
         samples = Batch(game.states[played.info], played.action.astype(np.int8), played.returns())
-        entropy = options.entropy * (options.final_entropy / options.entropy) ** done
         rates = PassRates(options.policy_lr * (1 - done), options.value_lr, options.batch_size)
-        how = Proximity(options.clip, entropy, options.divergence, options.passes)
-        core.near(samples, rates, how, derive(seed, MINIBATCHES, iteration))
-        policy = softmax(all_action_values(core.policy, game.states))
-        legal = core.policy.encoder.legal(game.states)
-        yield softmax(core.slow_policy().all_values(game.states, legal)) if options.slow else policy
+        learn(samples, rates, done, derive(seed, MINIBATCHES, iteration))
+        yield softmax(core.slow_policy().all_values(game.states, legal))
 
 
 def nfsp(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:

@@ -123,7 +123,6 @@ CHANNELS = """
 import numpy as np
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.networks.encoders.states import COUNT, OWN_RANKS
-from tests.support.events import read_events
 
 def ones(encoder, states, action):
     row = encoder.encode(states, np.array([action], dtype=np.int8))[0]
